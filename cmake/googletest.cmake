@@ -1,0 +1,24 @@
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  message(FATAL_ERROR "GoogleTest was not found (Debian: apt install libgtest-dev libgmock-dev). "
+                      "Configure with -DDDPRUN_TESTS=OFF to build without tests.")
+endif()
+include(GoogleTest)
+
+# ddprun_test(NAME SOURCES … LINK … [LABEL unit] [TIMEOUT 30] [ENV K=V …]): one test program; every case
+# of it is a CTest of its own with a hard time limit.
+function(ddprun_test name)
+  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT" "SOURCES;LINK;ENV" ${ARGN})
+  if(NOT TEST_LABEL)
+    set(TEST_LABEL unit)
+  endif()
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 30)
+  endif()
+  add_executable(${name}_test ${TEST_SOURCES})
+  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name}_test PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main ddprun_warnings)
+  gtest_discover_tests(${name}_test TEST_PREFIX ${TEST_LABEL}.${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENV}")
+endfunction()

@@ -1,0 +1,39 @@
+# Settings shared by every target, and the functions by which a room declares itself.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+# Debug information of templates would make every object and program several times larger.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The sloppiness is what ccache needs to cache files that use a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+endif()
+
+add_library(ddprun_warnings INTERFACE)
+target_compile_options(ddprun_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                                                 -Woverloaded-virtual -Wimplicit-fallthrough)
+if(DDPRUN_WERROR)
+  target_compile_options(ddprun_warnings INTERFACE -Werror)
+endif()
+
+# ddprun_room(NAME SOURCES … [LINK …]): one folder, one static library `ddprun_NAME`. Includes are
+# written from the top of the source tree: #include "launcher/plan/launch_plan.h".
+function(ddprun_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(ddprun_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(ddprun_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(ddprun_${name} PUBLIC ${ROOM_LINK} PRIVATE ddprun_warnings)
+endfunction()

@@ -1,0 +1,37 @@
+// Which GPUs this node has and which of them the job may see.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ddprun::devices {
+
+// One physical GPU (or MIG device) of the node.
+struct Gpu {
+  int index = 0;            // the driver's number: the "GPU id" shown to the user
+  std::string uuid;         // "GPU-…" or "MIG-…"; empty when simulated
+  std::string pci_address;  // "0000:3b:00.0"; empty when simulated
+  std::string name;         // "NVIDIA H200", or "simulated GPU"
+};
+
+// Where the list of GPUs comes from.
+enum class Source { nvml, simulated, none };
+
+// What discovery found. `remark` says why there is no GPU, or what could not be asked; empty when all went well.
+struct NodeGpus {
+  Source source = Source::none;
+  std::vector<Gpu> gpus;  // in the driver's order
+  std::string remark;
+};
+
+// The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in the order of that list: entry r is cuda:r.
+struct VisibleGpus {
+  std::vector<Gpu> gpus;
+  // The variable's text as it was found; `list_given` tells an empty list from none.
+  bool list_given = false;
+  std::string list_text;
+  // One line for each thing the driver would do without a word: a list cut at a bad entry, a device named twice.
+  std::vector<std::string> warnings;
+};
+
+}  // namespace ddprun::devices
