@@ -5,10 +5,11 @@ if(NOT GTest_FOUND)
 endif()
 include(GoogleTest)
 
-# ddprun_test(NAME SOURCES … LINK … [LABEL unit] [TIMEOUT 30] [ENV K=V …]): one test program; every case
-# of it is a CTest of its own with a hard time limit.
+# ddprun_test(NAME SOURCES … LINK … [LABEL unit] [TIMEOUT 30] [ENV K=V] [RUN_SERIAL]): one test program; every case
+# of it is a CTest of its own with a hard time limit, and with one more variable in its environment if wanted.
+# RUN_SERIAL: no other test runs beside it.
 function(ddprun_test name)
-  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT" "SOURCES;LINK;ENV" ${ARGN})
+  cmake_parse_arguments(TEST "RUN_SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK;ENV" ${ARGN})
   if(NOT TEST_LABEL)
     set(TEST_LABEL unit)
   endif()
@@ -20,5 +21,6 @@ function(ddprun_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_test PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main ddprun_warnings)
   gtest_discover_tests(${name}_test TEST_PREFIX ${TEST_LABEL}.${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENV}")
+                       PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENV}"
+                                  RUN_SERIAL ${TEST_RUN_SERIAL})
 endfunction()

@@ -23,7 +23,8 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(ddprun_warnings INTERFACE)
-target_compile_options(ddprun_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+# Designated initializers leave fields out on purpose.
+target_compile_options(ddprun_warnings INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wnon-virtual-dtor
                                                  -Woverloaded-virtual -Wimplicit-fallthrough)
 if(DDPRUN_WERROR)
   target_compile_options(ddprun_warnings INTERFACE -Werror)

@@ -20,7 +20,8 @@ template <class T>
 using Result = boost::system::result<T, Error>;
 
 // Found by Boost.System when .value() is called on a failed Result, which is a programming error.
-[[noreturn]] inline void throw_exception_from_error(const Error& error, const boost::source_location&) {
+[[noreturn]] inline void throw_exception_from_error(const Error& error,
+                                                    const boost::source_location&) {
   throw std::logic_error("value() of a failed Result: " + error.text);
 }
 
