@@ -1,0 +1,181 @@
+// Impl's life and the acceptance of clients.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "rendezvous/server/server_impl.h"
+
+namespace ddprun::server {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr int kAcceptsPerWakeup = 64;  // then the clients that are here get their turn
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+std::string to_text(const tcp::endpoint& peer) {
+  asio::ip::address address = peer.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  const std::string text = address.to_string();
+  return (address.is_v6() ? "[" + text + "]" : text) + ":" + std::to_string(peer.port());
+}
+
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+// A program that is being started holds copies of our descriptors for a moment. Closing alone would
+// leave such a copy in epoll, which would go on reporting a stream that is no more.
+template <class Stream>
+void take_out_and_close(Stream& stream) {
+  if (stream.is_open()) ::close(stream.release());
+}
+
+}  // namespace
+
+Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listener)
+    : io_(io),
+      options_(std::move(options)),
+      port_(listener.port),
+      listener_(io.get_executor(), listener.socket.release()),
+      accept_timer_(io.get_executor()),
+      opening_timer_(io.get_executor()),
+      store_(options_.store_limits),
+      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+
+void Server::Impl::close() {
+  if (closed_) return;
+  closed_ = true;
+  options_.log = nullptr;
+  take_out_and_close(listener_);
+  accept_timer_.cancel();
+  opening_timer_.cancel();
+  while (!clients_.empty()) remove(clients_.begin()->first);
+}
+
+ServerStatistics Server::Impl::statistics() const {
+  ServerStatistics result = counts_;
+  result.connections = clients_.size();
+  result.keys = store_.keys();
+  result.memory_bytes = store_.memory_bytes() + pending_bytes_;
+  result.waiting = store_.waiting();
+  return result;
+}
+
+void Server::Impl::wait_for_clients() {
+  listener_.async_wait(Stream::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error && !self->closed_) self->accept_some();
+                       });
+}
+
+void Server::Impl::accept_some() {
+  for (int i = 0; i < kAcceptsPerWakeup; ++i) {
+    tcp::endpoint peer;
+    socklen_t size = static_cast<socklen_t>(peer.capacity());
+    UniqueFd socket(
+        ::accept4(listener_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) {
+      peer.resize(size);
+      add_client(std::move(socket), std::move(peer));
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (is_shortage(errno)) {
+      return pause_accepting(errno);
+    }
+    // Any other error is that of one connection, which has gone before it was accepted.
+  }
+  wait_for_clients();
+}
+
+void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
+  const int on = 1;
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  Stream stream(io_.get_executor());
+  boost::system::error_code error;
+  stream.assign(socket.get(), error);
+  if (error) {
+    return log("cannot watch the connection of " + to_text(peer) + ": " + error.message());
+  }
+  socket.release();
+  ++counts_.accepted;
+  const ClientId id = ++last_id_;
+  Client& client =
+      clients_.try_emplace(id, std::move(stream), std::move(peer), options_.limits).first->second;
+  openings_.push_back({std::chrono::steady_clock::now() + options_.handshake_timeout, id});
+  if (openings_.size() == 1) watch_openings();
+  wait_readable(id, client);
+}
+
+void Server::Impl::pause_accepting(int error) {
+  ++counts_.accept_pauses;
+  if (!std::exchange(said_accepting_paused_, true)) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    const std::string limit =
+        error == EMFILE ? "the limit of " + std::to_string(files.rlim_cur) +
+                              " open files (ulimit -n) is reached; raise it above the number of "
+                              "connections"
+                        : std::string(std::strerror(error));
+    log("accepting pauses with " + std::to_string(clients_.size()) + " connections: " + limit);
+  }
+  accept_timer_.expires_after(kAcceptPause);
+  accept_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
+    if (!failed && !self->closed_) self->accept_some();
+  });
+}
+
+void Server::Impl::watch_openings() {
+  opening_timer_.expires_at(openings_.front().deadline);
+  opening_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error && !self->closed_) self->close_silent_clients();
+  });
+}
+
+void Server::Impl::close_silent_clients() {
+  const auto now = std::chrono::steady_clock::now();
+  while (!openings_.empty() && openings_.front().deadline <= now) {
+    const ClientId id = openings_.front().client;
+    openings_.pop_front();
+    Client* client = find(id);
+    if (client == nullptr || client->identified) continue;
+    complain(id, *client,
+             "it sent " + std::to_string(client->opening.size()) + " bytes within " +
+                 std::to_string(options_.handshake_timeout.count()) +
+                 " ms, too few to tell its protocol");
+  }
+  if (!openings_.empty()) watch_openings();
+}
+
+Server::Impl::Client* Server::Impl::find(ClientId id) {
+  const auto found = clients_.find(id);
+  return found == clients_.end() ? nullptr : &found->second;
+}
+
+void Server::Impl::complain(ClientId id, Client& client, const std::string& why) {
+  ++(client.identified ? counts_.dropped : counts_.strangers);
+  log("closed the connection of " + to_text(client.peer) + ": " + why);
+  remove(id);
+}
+
+void Server::Impl::remove(ClientId id) {
+  const auto found = clients_.find(id);
+  pending_bytes_ -= found->second.parser.pending_bytes();
+  store_.forget(id);
+  take_out_and_close(found->second.stream);
+  clients_.erase(found);
+}
+
+void Server::Impl::log(std::string line) const {
+  if (options_.log) options_.log(std::move(line));
+}
+
+}  // namespace ddprun::server

@@ -1,0 +1,159 @@
+// What Impl does with the bytes of its clients.
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "rendezvous/protocol/classify.h"
+#include "rendezvous/server/server_impl.h"
+
+namespace ddprun::server {
+namespace {
+
+constexpr std::size_t kPartsPerWrite = 64;
+// A reply of hundreds of megabytes to a fast reader must not keep the others waiting.
+constexpr std::uint64_t kBytesPerTurn = 1 << 20;
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+}  // namespace
+
+void Server::Impl::wait_readable(ClientId id, Client& client) {
+  client.stream.async_wait(Stream::wait_read,
+                           [self = shared_from_this(), id](const boost::system::error_code& error) {
+                             if (!error) self->on_readable(id);
+                           });
+}
+
+void Server::Impl::on_readable(ClientId id) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  const ssize_t size =
+      ::recv(client->stream.native_handle(), buffer_.get(), kBufferBytes, MSG_DONTWAIT);
+  if (size == 0 || (size < 0 && !would_block(errno))) return remove(id);
+  if (size > 0) {
+    const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(size));
+    if (const Complaint complaint = receive(id, *client, bytes)) {
+      // Replies to good requests before the bad one are still owed.
+      flush(id, *client);
+      complain(id, *client, *complaint);
+    }
+    flush_dirty();
+    client = find(id);
+  }
+  if (client != nullptr) wait_readable(id, *client);
+}
+
+Server::Impl::Complaint Server::Impl::receive(ClientId id, Client& client, std::string_view bytes) {
+  if (client.identified) return serve(id, client, bytes);
+  const std::string first = std::exchange(client.opening, {}).append(bytes);
+  switch (const protocol::Dialect dialect = protocol::classify(first)) {
+    case protocol::Dialect::kC10d:
+      client.identified = true;
+      return serve(id, client, first);
+    case protocol::Dialect::kUndecided:
+      client.opening = first;
+      return std::nullopt;
+    default:
+      return "it speaks " + std::string(protocol::name(dialect)) +
+             "; only the c10d store protocol is served here";
+  }
+}
+
+Server::Impl::Complaint Server::Impl::serve(ClientId id, Client& client, std::string_view bytes) {
+  pending_bytes_ -= client.parser.pending_bytes();
+  client.parser.feed(bytes);
+  Complaint complaint = apply_all(id, client);
+  pending_bytes_ += client.parser.pending_bytes();
+  if (complaint) return complaint;
+  if (client.parser.failed()) return client.parser.error();
+  const std::uint64_t memory = store_.memory_bytes() + pending_bytes_;
+  if (client.parser.pending_bytes() > 0 && memory > options_.store_limits.max_memory_bytes) {
+    return "with its unfinished request the store would hold " + std::to_string(memory) +
+           " bytes, over the limit of " + std::to_string(options_.store_limits.max_memory_bytes) +
+           " (max_memory_bytes)";
+  }
+  if (!client.outbox.empty()) mark_dirty(id, client);
+  return std::nullopt;
+}
+
+Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
+  const std::uint64_t limit = options_.max_unsent_bytes;
+  while (const protocol::Request* request = client.parser.next()) {
+    ++counts_.requests;
+    if (Complaint refusal = store_.apply(id, *request, client.outbox, woken_)) return refusal;
+    if (!woken_.empty()) wake(std::exchange(woken_, {}));
+    if (client.outbox.unsent_behind_first() <= limit) continue;
+    flush(id, client);
+    if (client.outbox.unsent_behind_first() <= limit) continue;
+    return "it does not read: " + std::to_string(client.outbox.unsent_behind_first()) +
+           " bytes wait behind the reply being sent, over the limit of " + std::to_string(limit) +
+           " (max_unsent_bytes)";
+  }
+  return std::nullopt;
+}
+
+void Server::Impl::wake(const std::vector<ClientId>& woken) {
+  for (const ClientId id : woken) {
+    Client* client = find(id);
+    client->outbox.add_code(protocol::kStopWaiting);
+    client->outbox.end_reply();
+    mark_dirty(id, *client);
+  }
+}
+
+void Server::Impl::mark_dirty(ClientId id, Client& client) {
+  if (!std::exchange(client.in_dirty, true)) dirty_.push_back(id);
+}
+
+void Server::Impl::flush_dirty() {
+  for (const ClientId id : dirty_) {
+    Client* client = find(id);
+    if (client == nullptr) continue;
+    client->in_dirty = false;
+    if (!flush(id, *client)) remove(id);
+  }
+  dirty_.clear();
+}
+
+// Sends what the socket takes now. Returns false when the client has gone.
+bool Server::Impl::flush(ClientId id, Client& client) {
+  if (client.waits_to_write) return true;
+  std::uint64_t sent = 0;
+  while (!client.outbox.empty()) {
+    std::array<iovec, kPartsPerWrite> parts;
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = client.outbox.gather(parts);
+    const ssize_t size =
+        ::sendmsg(client.stream.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0 && !would_block(errno)) return false;
+    if (size > 0) client.outbox.consume(static_cast<std::uint64_t>(size));
+    sent += size > 0 ? static_cast<std::uint64_t>(size) : 0;
+    if (size < 0 || (sent >= kBytesPerTurn && !client.outbox.empty())) {
+      wait_writable(id, client);
+      break;
+    }
+  }
+  return true;
+}
+
+void Server::Impl::wait_writable(ClientId id, Client& client) {
+  client.waits_to_write = true;
+  client.stream.async_wait(Stream::wait_write,
+                           [self = shared_from_this(), id](const boost::system::error_code& error) {
+                             if (!error) self->on_writable(id);
+                           });
+}
+
+void Server::Impl::on_writable(ClientId id) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  client->waits_to_write = false;
+  if (!flush(id, *client)) remove(id);
+}
+
+}  // namespace ddprun::server

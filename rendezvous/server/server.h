@@ -1,0 +1,78 @@
+// The store behind a TCP port. PyTorch's counterpart is the server half of c10d::TCPStore.
+//
+// Lives on the owner's io_context and on its one thread: every function is called there, and the
+// store's work is done there. Names are never looked up, a client that does not read blocks nobody,
+// and a client that has said which protocol it speaks is never timed out.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rendezvous/base/result.h"
+#include "rendezvous/protocol/limits.h"
+#include "rendezvous/store/store.h"
+
+namespace ddprun::server {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // an address literal, bound exactly; empty: all addresses
+  std::uint16_t port = 0;             // 0: the system chooses
+  // How the error about a taken port ends: names the owner's option.
+  std::string port_advice = "stop it, or choose another port (0 lets the system choose)";
+  protocol::Limits limits;  // not below protocol::kLimitFloor
+  store::StoreLimits store_limits;
+  // A connection whose first bytes are not whole by then is closed.
+  std::chrono::milliseconds handshake_timeout{30'000};
+  // A client is dropped when more than this waits for it behind the reply that is being sent.
+  std::uint64_t max_unsent_bytes = 64 << 20;
+  // Gets one line, without newline, for everything that a person should know: who was dropped and
+  // why. Called on the io_context's thread; must not call back into the server. May be empty.
+  std::function<void(std::string)> log;
+};
+
+struct ServerStatistics {
+  std::uint64_t connections = 0;  // open now
+  std::uint64_t accepted = 0;     // since the start
+  std::uint64_t strangers =
+      0;  // closed because they spoke no protocol that is served here, or nothing
+  std::uint64_t dropped = 0;  // store clients closed by the server: bad request, limit, not reading
+  std::uint64_t requests = 0;       // applied
+  std::uint64_t accept_pauses = 0;  // times that accepting had to wait for descriptors or memory
+  std::uint64_t keys = 0;
+  std::uint64_t memory_bytes = 0;  // the store's and that of requests that have not arrived whole
+  std::uint64_t waiting = 0;       // clients in WAIT or BARRIER
+};
+
+class Server {
+ public:
+  // Listens and accepts from now on; takes about 0.1 ms. Error: the address or the port cannot be
+  // had, or a limit is under its floor. `io` must outlive the server.
+  static Result<std::unique_ptr<Server>> listen(boost::asio::io_context& io, ServerOptions options);
+
+  // As close().
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // The port that is really listened on.
+  std::uint16_t port() const;
+
+  // Closes the port and every connection; waiting clients see the end of their connection.
+  // Afterwards no callback reaches the log or anything else of the owner, and io.run() is not kept
+  // alive. The keys are kept until the server is destroyed.
+  void close();
+
+  ServerStatistics statistics() const;
+
+ private:
+  class Impl;
+  explicit Server(std::shared_ptr<Impl> impl);
+
+  std::shared_ptr<Impl> impl_;  // also held by the callbacks that have not run yet
+};
+
+}  // namespace ddprun::server

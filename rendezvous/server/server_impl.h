@@ -1,0 +1,110 @@
+// The inside of Server: the port, the connections and the store they share. One thread.
+//
+// Written with callbacks, not coroutines: a connection is a loop of one step ("readable: take all
+// whole requests, answer"), half the memory of a suspended coroutine, and closing is simple,
+// because a callback that finds its client gone has nothing to do.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rendezvous/protocol/request_parser.h"
+#include "rendezvous/server/listener.h"
+#include "rendezvous/server/server.h"
+
+namespace ddprun::server {
+
+class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
+ public:
+  Impl(boost::asio::io_context& io, ServerOptions options, Listener listener);
+
+  void start() { wait_for_clients(); }
+  void close();
+  std::uint16_t port() const { return port_; }
+  ServerStatistics statistics() const;
+
+ private:
+  static constexpr std::size_t kBufferBytes = 64 << 10;
+
+  using ClientId = store::ClientId;
+  using Executor = boost::asio::io_context::executor_type;
+  using Stream = boost::asio::posix::basic_stream_descriptor<Executor>;
+  using Timer = boost::asio::basic_waitable_timer<
+      std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+  struct Client {
+    Client(Stream connected, boost::asio::ip::tcp::endpoint from, const protocol::Limits& limits)
+        : stream(std::move(connected)), peer(std::move(from)), parser(limits) {}
+
+    Stream stream;
+    boost::asio::ip::tcp::endpoint peer;
+    protocol::RequestParser parser;
+    protocol::ReplyBuffer outbox;
+    std::string opening;  // first bytes, while they do not tell the protocol
+    bool identified = false;
+    bool waits_to_write = false;  // a callback will come when the socket takes bytes again
+    bool in_dirty = false;
+  };
+  struct Opening {
+    std::chrono::steady_clock::time_point deadline;
+    ClientId client;
+  };
+  // Why a client must be closed.
+  using Complaint = std::optional<std::string>;
+
+  // Accepting.
+  void wait_for_clients();
+  void accept_some();
+  void add_client(UniqueFd socket, boost::asio::ip::tcp::endpoint peer);
+  void pause_accepting(int error);
+  void watch_openings();
+  void close_silent_clients();
+
+  // One client's input.
+  void wait_readable(ClientId id, Client& client);
+  void on_readable(ClientId id);
+  Complaint receive(ClientId id, Client& client, std::string_view bytes);
+  Complaint serve(ClientId id, Client& client, std::string_view bytes);
+  Complaint apply_all(ClientId id, Client& client);
+  void wake(const std::vector<ClientId>& woken);
+
+  // Output. Replies of one wake-up are gathered and sent at its end.
+  void mark_dirty(ClientId id, Client& client);
+  void flush_dirty();
+  bool flush(ClientId id, Client& client);
+  void wait_writable(ClientId id, Client& client);
+  void on_writable(ClientId id);
+
+  Client* find(ClientId id);
+  void complain(ClientId id, Client& client, const std::string& why);
+  void remove(ClientId id);
+  void log(std::string line) const;
+
+  boost::asio::io_context& io_;
+  ServerOptions options_;
+  std::uint16_t port_;
+  bool closed_ = false;
+  Stream listener_;
+  Timer accept_timer_;
+  Timer opening_timer_;
+  std::deque<Opening> openings_;  // by deadline
+  store::Store store_;
+  std::unordered_map<ClientId, Client> clients_;
+  ClientId last_id_ = 0;
+  std::unique_ptr<char[]> buffer_;  // of all reads: an idle connection has none
+  std::vector<ClientId> woken_;
+  std::vector<ClientId> dirty_;
+  std::uint64_t pending_bytes_ = 0;  // in all parsers
+  bool said_accepting_paused_ = false;
+  ServerStatistics counts_;
+};
+
+}  // namespace ddprun::server
