@@ -30,15 +30,18 @@ struct JobSpec {
   WorkerCount workers;
   DeviceChoice device = DeviceChoice::automatic;
   bool oversubscribe = false;
-  std::optional<int> simulated_gpus;         // --simulate-gpus N, 0 or more
+  std::optional<int> simulated_gpus;  // --simulate-gpus N, 0 or more
   bool standalone = false;
   std::optional<std::string> master_addr;    // as given
   std::optional<std::uint16_t> master_port;  // never 0: 0 means "choose", which is the default
+  std::optional<std::string> run_id;         // --rdzv-id, any text; none: the launcher makes one
+  std::string role = "default";
   std::chrono::milliseconds shutdown_timeout{30'000};
   bool dry_run = false;
   LocalRankArgument local_rank_argument = LocalRankArgument::none;
   bool module = false;     // -m: PROGRAM is a Python module
   bool no_python = false;  // PROGRAM is executed directly even if it ends in .py
+  bool run_path = false;   // PROGRAM is a Python script whatever its name; beats no_python
   Verbosity verbosity = Verbosity::normal;
 
   // PROGRAM and its arguments, byte for byte.

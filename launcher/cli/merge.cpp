@@ -1,0 +1,173 @@
+#include "launcher/cli/merge.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <map>
+#include <set>
+
+#include "launcher/cli/values.h"
+
+namespace ddprun::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kShutdownVariable = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT";
+
+po::options_description describe() {
+  po::options_description description;
+  for (const Option& option : options())
+    description.add_options()(std::string(option.name).c_str(), po::value<std::string>());
+  return description;
+}
+
+void add(po::parsed_options& parsed, const std::string& name, std::string value) {
+  parsed.options.emplace_back(name, std::vector<std::string>{std::move(value)});
+}
+
+// Program_options wants each option once and keeps the first; on a command line the last one
+// counts.
+po::parsed_options of_command_line(const std::vector<Given>& given,
+                                   const po::options_description& description) {
+  po::parsed_options parsed(&description);
+  std::set<std::string_view> seen;
+  for (auto it = given.rbegin(); it != given.rend(); ++it)
+    if (seen.insert(it->option->name).second) add(parsed, std::string(it->option->name), it->value);
+  return parsed;
+}
+
+po::parsed_options of_variables(const Environment& environment,
+                                const po::options_description& description) {
+  po::parsed_options parsed(&description);
+  for (const Option& option : options()) {
+    const std::string variable = variable_of(option);
+    if (variable.empty()) continue;
+    if (const auto value = environment.get(variable))
+      add(parsed, std::string(option.name), std::string(*value));
+  }
+  return parsed;
+}
+
+po::parsed_options of_torch_variables(const Environment& environment,
+                                      const po::options_description& description) {
+  po::parsed_options parsed(&description);
+  if (const auto value = environment.get(kShutdownVariable))
+    add(parsed, "shutdown-timeout", std::string(*value));
+  return parsed;
+}
+
+// What makes what meaningless. `value` empty: the winner is a flag, and on.
+struct Rule {
+  std::string_view winner;
+  std::string_view value;
+  std::vector<std::string_view> losers;
+};
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all{
+      {"standalone",
+       "",
+       {"master-addr", "master-port", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf",
+        "node-rank", "local-addr"}},
+      {"device", "cpu", {"oversubscribe", "simulate-gpus"}},
+      {"use-env", "", {"pass-local-rank"}},
+      {"run-path", "", {"no-python"}},
+  };
+  return all;
+}
+
+const Setting* find(const std::vector<Setting>& settings, std::string_view name) {
+  const auto it =
+      std::ranges::find(settings, name, [](const Setting& s) { return s.option->name; });
+  return it == settings.end() ? nullptr : &*it;
+}
+
+bool holds(const Setting* setting, std::string_view value) {
+  if (setting == nullptr) return false;
+  if (!value.empty()) return setting->value == value;
+  const Result<bool> on = read_boolean(setting->value);
+  return on && *on;
+}
+
+// Removes the losers that are there; a flag that is off (PET_X=0) goes without a word.
+std::string take_out(std::vector<Setting>& settings, const std::vector<std::string_view>& losers) {
+  std::string labels;
+  std::erase_if(settings, [&](const Setting& setting) {
+    if (std::ranges::find(losers, setting.option->name) == losers.end()) return false;
+    const Result<bool> on = read_boolean(setting.value);
+    const bool off = setting.option->metavar.empty() && on && !*on;
+    if (!off) labels += (labels.empty() ? "" : ", ") + setting.label;
+    return true;
+  });
+  return labels;
+}
+
+std::string shown(const Setting& winner) {
+  return winner.option->metavar.empty() ? winner.label : winner.label + " " + winner.value;
+}
+
+}  // namespace
+
+std::vector<Setting> merge(const std::vector<Given>& given, const Environment& environment) {
+  const po::options_description description = describe();
+  const po::parsed_options command_line = of_command_line(given, description);
+  const po::parsed_options variables = of_variables(environment, description);
+  po::variables_map map;
+  po::store(command_line, map);
+  po::store(variables, map);  // what is stored later counts less
+  po::store(of_torch_variables(environment, description), map);
+  const auto is_in = [](const po::parsed_options& parsed, std::string_view name) {
+    return std::ranges::any_of(parsed.options, [&](auto& o) { return o.string_key == name; });
+  };
+  std::vector<Setting> settings;
+  for (const Option& option : options()) {
+    const auto value = map.find(std::string(option.name));
+    if (value == map.end()) continue;
+    const bool typed = is_in(command_line, option.name);
+    const std::string variable =
+        is_in(variables, option.name) ? variable_of(option) : std::string(kShutdownVariable);
+    settings.push_back({&option, value->second.as<std::string>(),
+                        typed ? "--" + std::string(option.name) : variable, !typed});
+  }
+  return settings;
+}
+
+std::vector<std::string> drop_meaningless(std::vector<Setting>& settings) {
+  std::vector<std::string> lines;
+  for (const Rule& rule : rules()) {
+    const Setting* winner = find(settings, rule.winner);
+    if (!holds(winner, rule.value)) continue;
+    const std::string name = shown(*winner);
+    const std::string losers = take_out(settings, rule.losers);
+    if (!losers.empty()) lines.push_back(losers + ": meaningless with " + name + ", ignored");
+  }
+  // This version runs one node: it meets with nobody.
+  std::vector<std::string_view> useless{"rdzv-conf", "local-addr"};
+  if (holds(find(settings, "rdzv-backend"), "c10d")) useless.push_back("rdzv-endpoint");
+  const std::string alone = take_out(settings, useless);
+  if (!alone.empty()) lines.push_back(alone + ": meaningless with one node, ignored");
+  if (find(settings, "rdzv-endpoint") != nullptr) {
+    const std::string losers = take_out(settings, {"master-addr", "master-port"});
+    if (!losers.empty()) lines.push_back(losers + ": meaningless with --rdzv-endpoint, ignored");
+  }
+  return lines;
+}
+
+std::vector<std::string> unknown_variables(const Environment& environment) {
+  std::vector<std::string> lines;
+  for (const std::string& entry : environment.entries()) {
+    const std::string_view name = variable_name(entry);
+    if (!name.starts_with("PET_")) continue;
+    const auto has_it = [&](const Option& option) { return variable_of(option) == name; };
+    if (std::ranges::any_of(options(), has_it)) continue;
+    std::string option = with_dashes(name.substr(4));
+    std::ranges::transform(option, option.begin(), [](unsigned char c) { return std::tolower(c); });
+    const Option* near = find_option(nearest_option(option));
+    const std::string meant = near == nullptr ? "" : variable_of(*near);
+    lines.push_back(std::string(name) + ": no option has this variable, ignored" +
+                    (meant.empty() ? "" : "; did you mean " + meant + "?"));
+  }
+  return lines;
+}
+
+}  // namespace ddprun::cli

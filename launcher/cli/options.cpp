@@ -1,0 +1,135 @@
+#include "launcher/cli/options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace ddprun::cli {
+namespace {
+
+std::string replaced(std::string_view text, char from, char to) {
+  std::string result(text);
+  std::ranges::replace(result, from, to);
+  return result;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+// How torchrun's parser counts: each spelling is a string of its own.
+std::vector<const Option*> torchrun_matches(std::string_view prefix) {
+  std::vector<const Option*> matches;
+  for (const Option& option : options()) {
+    if (!option.torchrun) continue;
+    const std::string underscores = with_underscores(option.name);
+    if (option.name.starts_with(prefix)) matches.push_back(&option);
+    if (underscores != option.name && underscores.starts_with(prefix)) matches.push_back(&option);
+  }
+  return matches;
+}
+
+std::string names_of(std::vector<const Option*> matches) {
+  const auto [first, last] = std::ranges::unique(matches);
+  matches.erase(first, last);
+  std::string names;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (i > 0) names += i + 1 < matches.size() ? ", " : " or ";
+    names += "--" + std::string(matches[i]->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+const Option* find_option(std::string_view name) {
+  for (const Option& option : options())
+    if (option.name == name || (!name.empty() && option.alias == name)) return &option;
+  return nullptr;
+}
+
+const Option* find_option(char letter) {
+  for (const Option& option : options())
+    if (option.letter == letter) return &option;
+  return nullptr;
+}
+
+Result<const Option*> resolve_option(std::string_view name) {
+  const std::string shown = "--" + std::string(name);
+  if (const Option* exact = find_option(with_dashes(name))) return exact;
+  if (const auto glued = find_glued_option(shown))
+    return Error{"'" + shown + "' is more than one word glued together: put a blank before '" +
+                 std::string(*glued) + "'"};
+  const auto matches = torchrun_matches(name);
+  if (matches.size() == 1) return matches.front();
+  if (matches.size() > 1) {
+    const std::string names = names_of(matches);
+    const bool one = std::ranges::count(matches, matches.front()) == std::ssize(matches);
+    return Error{shown + " is an abbreviation" + (one ? "" : " of more than one option") +
+                 "; write " + names + " in full"};
+  }
+  const std::string_view nearest = nearest_option(with_dashes(name));
+  if (!nearest.empty())
+    return Error{"unknown option " + shown + "; did you mean --" + std::string(nearest) + "?"};
+  return Error{"unknown option " + shown +
+               "; options of the program go behind its name, ddprun's are in ddprun --help"};
+}
+
+std::string variable_of(const Option& option) {
+  if (!option.variable) return {};
+  std::string name = "PET_" + with_underscores(option.name);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+  return name;
+}
+
+std::string with_dashes(std::string_view name) {
+  return replaced(name, '_', '-');
+}
+std::string with_underscores(std::string_view name) {
+  return replaced(name, '-', '_');
+}
+
+std::string_view nearest_option(std::string_view name) {
+  constexpr std::size_t kFar = 1000;
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const Option& option : options()) {
+    for (const std::string_view candidate : {option.name, option.alias}) {
+      if (candidate.empty()) continue;
+      // Who stops in the middle of a name means that name, however long its rest is.
+      const bool begins = name.size() >= 3 && candidate.starts_with(name);
+      // And who slips there as well: --nrpoc.
+      const std::size_t slip = edit_distance(name, candidate.substr(0, name.size())) + 1;
+      const std::size_t distance =
+          begins ? 1 : std::min(edit_distance(name, candidate), name.size() < 4 ? kFar : slip);
+      if (distance < least) {
+        least = distance;
+        nearest = candidate;
+      }
+    }
+  }
+  return nearest;
+}
+
+std::optional<std::string_view> find_glued_option(std::string_view word) {
+  for (auto at = word.find("--", 1); at != std::string_view::npos; at = word.find("--", at + 1)) {
+    const std::string_view rest = word.substr(at + 2);
+    const std::string_view name =
+        rest.substr(0, std::min(rest.find_first_of("= \t"), rest.find("--")));
+    if (find_option(with_dashes(name))) return word.substr(at, name.size() + 2);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ddprun::cli

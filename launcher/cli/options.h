@@ -1,0 +1,65 @@
+// The one table of options. The scanner, the Program_options description, --help and whatever else
+// lists options are made from it, so that none of them can disagree.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "launcher/cli/apply.h"
+#include "rendezvous/base/result.h"
+
+namespace ddprun::cli {
+
+enum class Group { job, rendezvous, devices, stopping, output, results, old_lines };
+
+// Ready: works. Later: refused as not available yet, but for values that ask for what is built
+// anyway.
+enum class Availability { ready, later };
+
+struct Option {
+  std::string_view name;          // spelled with dashes, without the leading ones
+  char letter = 0;                // -n; 0 where there is none
+  std::string_view alias = {};    // a second long name
+  std::string_view metavar = {};  // empty: a flag. "[=X]": a flag that may have a value after `=`
+  Group group = Group::job;
+  Availability availability = Availability::ready;
+  Apply apply = nullptr;       // null: every value of it is for a later version
+  std::string_view help = {};  // ready options only
+  bool torchrun = false;       // torchrun has it, so its prefixes count
+  bool variable = true;        // PET_<NAME> is its default
+  bool free_text = false;      // its value may contain blanks, `$` and `--`
+
+  bool takes_value() const { return !metavar.empty() && !optional_value(); }
+  bool optional_value() const { return metavar.starts_with('['); }
+};
+
+// All options in the order of --help.
+std::span<const Option> options();
+
+// The option whose name or alias is exactly `name` (dash spelling), or null.
+const Option* find_option(std::string_view name);
+const Option* find_option(char letter);
+
+// The option a user means by `name` in either spelling: an exact name, or a prefix that torchrun
+// takes (its two spellings count as two there, so `nproc` is ambiguous and `nproc_` is not). The
+// error names the candidates or the nearest option.
+Result<const Option*> resolve_option(std::string_view name);
+
+// "PET_NPROC_PER_NODE"; empty for an option without a variable.
+std::string variable_of(const Option& option);
+
+// "nproc_per_node" -> "nproc-per-node" and back.
+std::string with_dashes(std::string_view name);
+std::string with_underscores(std::string_view name);
+
+// The name that is most like `name` (dash spelling), or empty where none is alike.
+std::string_view nearest_option(std::string_view name);
+
+// "--NAME" in the middle of `word` where NAME is an option: what is left of a line continuation
+// without a blank.
+std::optional<std::string_view> find_glued_option(std::string_view word);
+
+}  // namespace ddprun::cli

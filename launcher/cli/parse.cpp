@@ -1,0 +1,99 @@
+#include "launcher/cli/parse.h"
+
+#include "launcher/cli/help.h"
+#include "launcher/cli/merge.h"
+#include "launcher/cli/scanner.h"
+#include "launcher/cli/values.h"
+#include "launcher/cli/version.h"
+
+namespace ddprun::cli {
+namespace {
+
+constexpr std::string_view kNotYet = " is not available yet in this version of ddprun";
+
+Exit usage_error(const std::string& text) {
+  return {2, "", "ddprun: " + text + "\n"};
+}
+
+std::string not_yet_text(const Setting& setting) {
+  if (setting.from_variable) return setting.label + "=" + setting.value + std::string(kNotYet);
+  // Some values of these options work, so the value belongs to what is refused.
+  const bool by_value = setting.option->apply != nullptr && setting.option->takes_value();
+  return setting.label + (by_value ? " " + setting.value : "") + std::string(kNotYet);
+}
+
+// What is wrong with one setting; empty when it was taken.
+std::string apply_setting(const Setting& setting, Settings& settings) {
+  const Option& option = *setting.option;
+  if (option.apply == nullptr) return not_yet_text(setting);
+  if (!option.free_text) {
+    if (const auto slip = find_slip(setting.value)) {
+      const std::string wanted = option.takes_value() ? std::string(option.metavar) : "0 or 1";
+      return setting.label + ": " + *slip + (setting.value.empty() ? "; write " + wanted : "");
+    }
+  }
+  settings.label = setting.label;
+  const Reading reading = option.apply(setting.value, settings);
+  switch (reading.kind) {
+    case Reading::Kind::taken:
+      return {};
+    case Reading::Kind::wrong:
+      return setting.label + ": " + reading.text;
+    case Reading::Kind::not_yet:
+      return not_yet_text(setting);
+  }
+  return {};
+}
+
+// -q on the command line beats PET_VERBOSE, and the other way round.
+void prefer_typed_verbosity(std::vector<Setting>& settings) {
+  const auto is_verbosity = [](const Setting& s) {
+    return s.option->name == "quiet" || s.option->name == "verbose";
+  };
+  bool typed = false;
+  for (const Setting& s : settings) typed = typed || (is_verbosity(s) && !s.from_variable);
+  if (typed)
+    std::erase_if(settings, [&](const Setting& s) { return is_verbosity(s) && s.from_variable; });
+}
+
+std::string check_command(const JobSpec& job) {
+  if (job.command.empty())
+    return "no program was given; write ddprun [options] PROGRAM [arguments...], see ddprun --help";
+  if (job.command.front().empty()) return "the name of the program is empty ('')";
+  if (job.module && job.no_python)
+    return "--module and --no-python exclude each other: a module needs Python";
+  return {};
+}
+
+}  // namespace
+
+std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
+                                  const Environment& environment) {
+  Result<Scan> scanned = scan(words);
+  if (!scanned) return usage_error(scanned.error().text);
+  if (!scanned->options.empty()) {
+    const std::string_view last = scanned->options.back().option->name;
+    if (last == "help") return Exit{0, help_text(), ""};
+    if (last == "version") return Exit{0, "ddprun " + std::string(version()) + "\n", ""};
+  }
+  std::vector<Setting> given = merge(scanned->options, environment);
+  prefer_typed_verbosity(given);
+  Settings settings;
+  settings.job.notices = drop_meaningless(given);
+  for (const Setting& setting : given) {
+    const std::string error = apply_setting(setting, settings);
+    if (!error.empty()) return usage_error(error);
+  }
+  JobSpec job = std::move(settings.job);
+  job.command = std::move(scanned->command);
+  job.separator_before_program = scanned->separator;
+  if (const std::string error = check_command(job); !error.empty()) return usage_error(error);
+  for (std::string& line : unknown_variables(environment)) job.notices.push_back(std::move(line));
+  if (environment.get("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE")) {
+    job.notices.push_back("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE" + std::string(kNotYet) +
+                          ", ignored");
+  }
+  return job;
+}
+
+}  // namespace ddprun::cli
