@@ -6,22 +6,26 @@
 
 namespace ddprun::devices {
 
-// One physical GPU (or MIG device) of the node.
+// One GPU of the node, or one part of a GPU that is divided (a MIG device).
 struct Gpu {
-  int index = 0;            // the driver's number: the "GPU id" shown to the user
+  int index = 0;            // the driver's number, of the whole GPU: the "GPU id" shown to the user
   std::string uuid;         // "GPU-…" or "MIG-…"; empty when simulated
   std::string pci_address;  // "0000:3b:00.0"; empty when simulated
   std::string name;         // "NVIDIA H200", or "simulated GPU"
+  bool divided = false;     // MIG mode is on
 };
 
 // Where the list of GPUs comes from.
 enum class Source { nvml, simulated, none };
 
-// What discovery found. `remark` says why there is no GPU, or what could not be asked; empty when all went well.
+// What discovery found. `remark` says why there is no GPU, or what could not be asked; empty when
+// all went well.
 struct NodeGpus {
   Source source = Source::none;
-  std::vector<Gpu> gpus;  // in the driver's order
+  std::vector<Gpu> gpus;  // in the driver's order, which is that of the PCI addresses
   std::string remark;
+  bool failed = false;  // something that is there did not answer, so the remark must be told
+  std::vector<Gpu> mig_devices;  // the parts of divided GPUs
 };
 
 // The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in the order of that list: entry r is cuda:r.
@@ -30,7 +34,11 @@ struct VisibleGpus {
   // The variable's text as it was found; `list_given` tells an empty list from none.
   bool list_given = false;
   std::string list_text;
-  // One line for each thing the driver would do without a word: a list cut at a bad entry, a device named twice.
+  // The list is there to hide every GPU: it is empty, or a scheduler's `NoDevFiles`. A list that
+  // shows nothing because of a slip (`99`, `0,0`, `-1`) is not of this kind.
+  bool hides_all = false;
+  // One line for each thing the driver would do without a word: a list cut at a bad entry, a device
+  // named twice.
   std::vector<std::string> warnings;
 };
 
