@@ -1,4 +1,5 @@
-// What is about to be started: the answer of plan::make, printed by --dry-run and carried out by the agent.
+// What is about to be started: the answer of plan::make, printed by --dry-run and carried out by
+// the agent.
 #pragma once
 
 #include <optional>
@@ -10,27 +11,29 @@
 
 namespace ddprun::plan {
 
-// One worker process. `cuda_ordinal` is the K of cuda:K, an index into the visible list; the GPU behind it is `gpu`.
-// The local rank is not the GPU id.
+// One worker process. `cuda_ordinal` is the K of cuda:K, an index into the visible list; the GPU
+// behind it is `gpu`. The local rank is not the GPU id.
 struct WorkerPlan {
   int rank = 0;
   int local_rank = 0;
-  std::optional<int> cuda_ordinal;       // none: the worker runs on the CPU
-  std::optional<devices::Gpu> gpu;       // set together with cuda_ordinal
-  std::vector<std::string> argv;         // argv[0] is the program as it is to be searched for
+  std::optional<int> cuda_ordinal;  // none: the worker runs on the CPU
+  std::optional<devices::Gpu> gpu;  // set together with cuda_ordinal
+  std::vector<std::string> argv;    // argv[0] is the program as it is to be searched for
 };
 
 struct LaunchPlan {
-  std::vector<WorkerPlan> workers;       // by local rank; at least one
+  std::vector<WorkerPlan> workers;  // by local rank; at least one
   int world_size = 0;
   int node_rank = 0;
   int number_of_nodes = 1;
   std::string role = "default";
   int max_restarts = 0;
-  std::optional<int> simulated_gpus;     // exported as DDPRUN_SIMULATED_GPUS
-  std::optional<int> omp_num_threads;    // set for the workers when they do not have the variable already
-  std::string start_line;                // "ddprun: 2 workers on host gpu07: rank 0 cuda:0 (GPU 1), …"
-  std::vector<std::string> notices;      // said once before the start, each one line
+  std::optional<int> simulated_gpus;  // exported as DDPRUN_SIMULATED_GPUS
+  std::optional<int>
+      omp_num_threads;  // set for the workers when they do not have the variable already
+  std::string host;
+  std::string start_line;            // "ddprun: 2 workers on gpu07: rank 0 cuda:0 (GPU 1), …"
+  std::vector<std::string> notices;  // said once before the start, each one line
 };
 
 // What is known only once the store listens and the run directory exists.

@@ -1,0 +1,106 @@
+#include "launcher/plan/dry_run.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "launcher/plan/wording.h"
+#include "launcher/plan/worker_environment.h"
+
+namespace ddprun::plan {
+namespace {
+
+constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kFirstRows = 32;
+constexpr std::size_t kLastRows = 4;
+constexpr std::size_t kColumns = 5;
+using Row = std::array<std::string, kColumns>;
+
+Row row_of(const WorkerPlan& worker) {
+  Row row{std::to_string(worker.rank), std::to_string(worker.local_rank), device_text(worker), "-",
+          ""};
+  if (worker.gpu) {
+    const devices::Gpu& gpu = *worker.gpu;
+    row[3] = std::to_string(gpu.index);
+    row[4] = gpu.name + (gpu.pci_address.empty() ? "" : ", " + gpu.pci_address) +
+             (gpu.uuid.starts_with("MIG-") ? ", " + gpu.uuid : "");
+  }
+  return row;
+}
+
+std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& widths) {
+  std::string line = " ";
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    std::string cell = row[i];
+    const bool last = i + 1 == kColumns;
+    if (!last) cell.insert(0, widths[i] - std::min(widths[i], cell.size()), ' ');
+    line += " " + cell + (last ? "" : " ");
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string table_of(const LaunchPlan& plan) {
+  const Row heads{"rank", "local rank", "device", "GPU id", "GPU"};
+  std::vector<Row> rows;
+  for (const WorkerPlan& worker : plan.workers) rows.push_back(row_of(worker));
+  std::array<std::size_t, kColumns> widths{};
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    widths[i] = heads[i].size();
+    for (const Row& row : rows) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = line_of(heads, widths);
+  const bool cut = rows.size() > kMostRows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (cut && i == kFirstRows) {
+      text += "  ... " + count_text(rows.size() - kFirstRows - kLastRows, "more rank") + "\n";
+      i = rows.size() - kLastRows;
+    }
+    text += line_of(rows[i], widths);
+  }
+  return text;
+}
+
+// As a shell would need it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string command_of(const LaunchPlan& plan) {
+  std::string text;
+  for (const std::string& word : plan.workers.front().argv) text += " " + quoted(word);
+  const bool differs = plan.workers.front().argv != plan.workers.back().argv;
+  return "command" + std::string(differs ? " (of rank 0)" : "") + ":\n " + text + "\n";
+}
+
+std::string environment_of(const LaunchPlan& plan, const Meeting& meeting,
+                           const cli::Environment& parent) {
+  const WorkerEnvironment environment(plan, meeting, parent);
+  std::string text = "environment of every worker:\n";
+  for (std::string entry : environment.added()) {
+    if (entry == "MASTER_PORT=0") entry = "MASTER_PORT=(chosen at the start)";
+    if (entry == "TORCHELASTIC_RUN_ID=") entry = "TORCHELASTIC_RUN_ID=(made at the start)";
+    text += "  " + entry + "\n";
+  }
+  text += "environment of rank 0:\n";
+  for (const std::string& entry : environment.own(plan.workers.front(), "(in the run's directory)"))
+    text += "  " + entry + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string dry_run_table(const LaunchPlan& plan, const Meeting& meeting,
+                          const cli::Environment& parent) {
+  std::string text = plan.start_line + "\n" + table_of(plan) + command_of(plan) +
+                     environment_of(plan, meeting, parent);
+  for (const std::string& notice : plan.notices) text += "note: " + notice + "\n";
+  return text + "dry run: nothing was started\n";
+}
+
+}  // namespace ddprun::plan

@@ -1,0 +1,167 @@
+#include "launcher/plan/make.h"
+
+#include <algorithm>
+
+#include "launcher/plan/command.h"
+#include "launcher/plan/wording.h"
+
+namespace ddprun::plan {
+namespace {
+
+using cli::DeviceChoice;
+using Count = cli::WorkerCount::Kind;
+
+// Everything the decisions look at.
+struct Question {
+  const cli::JobSpec& job;
+  const devices::NodeGpus& node_gpus;
+  const devices::VisibleGpus& visible;
+  const Node& node;
+};
+
+std::vector<int> ids_of(const devices::VisibleGpus& visible) {
+  std::vector<int> ids;
+  for (const devices::Gpu& gpu : visible.gpus) ids.push_back(gpu.index);
+  return ids;
+}
+
+std::string total_text(const Question& q) {
+  const bool simulated = q.node_gpus.source == devices::Source::simulated;
+  return "the node has " + count_text(q.node_gpus.gpus.size(), simulated ? "simulated GPU" : "GPU");
+}
+
+// Why just these GPUs are visible. What is odd about the list has lines of its own.
+std::string why_visible(const Question& q) {
+  if (!q.visible.list_given)
+    return "  why: " + total_text(q) + ", CUDA_VISIBLE_DEVICES is not set\n";
+  std::string text =
+      "  why: CUDA_VISIBLE_DEVICES='" + q.visible.list_text + "', " + total_text(q) + "\n";
+  for (const std::string& warning : q.visible.warnings) text += "  " + warning + "\n";
+  return text;
+}
+
+Error no_gpu(const Question& q, const std::string& asked) {
+  if (q.node_gpus.gpus.empty()) {
+    return Error{asked + ", but no GPU was found on " + q.node.host +
+                 (q.node_gpus.remark.empty() ? "" : " (" + q.node_gpus.remark + ")")};
+  }
+  return Error{asked + ", but CUDA_VISIBLE_DEVICES='" + q.visible.list_text +
+               "' hides every GPU of " + q.node.host + ", " + total_text(q)};
+}
+
+// The list was meant to show GPUs and shows none.
+Error hidden_by_slip(const Question& q) {
+  return Error{"no GPU is visible on " + q.node.host + "\n" + why_visible(q) +
+               "  ways out: a list of numbers below " + std::to_string(q.node_gpus.gpus.size()) +
+               " in CUDA_VISIBLE_DEVICES, or --device cpu (an empty list does the same)"};
+}
+
+Error too_many(const Question& q, int workers) {
+  const std::size_t visible = q.visible.gpus.size();
+  return Error{count_text(static_cast<std::size_t>(workers), "worker") + " asked for, but only " +
+               count_text(visible, "GPU") + " visible on " + q.node.host + ": " +
+               number_ranges(ids_of(q.visible)) + "\n" + why_visible(q) + "  ways out: -n " +
+               std::to_string(visible) +
+               (q.visible.list_given ? ", a longer list in CUDA_VISIBLE_DEVICES" : "") +
+               ", --oversubscribe (workers share GPUs), or --device cpu"};
+}
+
+// Whether the workers get GPUs.
+Result<bool> choose_gpus(const Question& q) {
+  const bool count_is_gpus = q.job.workers.kind == Count::gpu;
+  if (wants_cpu_only(q.job)) {
+    if (count_is_gpus)
+      return Error{
+          "--nproc-per-node gpu and --device cpu contradict each other; write the number of "
+          "workers"};
+    return false;
+  }
+  if (!q.visible.gpus.empty()) return true;
+  if (!q.node_gpus.gpus.empty() && !q.visible.hides_all) return hidden_by_slip(q);
+  if (q.job.device == DeviceChoice::cuda) return no_gpu(q, "--device cuda was asked for");
+  if (count_is_gpus) return no_gpu(q, "--nproc-per-node gpu was asked for");
+  return false;
+}
+
+int count_workers(const Question& q, bool gpus) {
+  const int visible = static_cast<int>(q.visible.gpus.size());
+  switch (q.job.workers.kind) {
+    case Count::number:
+      return q.job.workers.number;
+    case Count::automatic:
+      return gpus ? visible : q.node.allowed_cpus;
+    case Count::gpu:
+      return visible;
+    case Count::cpu:
+      return q.node.allowed_cpus;
+    case Count::unset:
+      break;
+  }
+  return gpus ? visible : 1;
+}
+
+// Why it is this number, where nobody wrote it.
+std::string reason_for_count(const Question& q, bool gpus) {
+  if (q.job.workers.kind == Count::number) return "";
+  if (q.job.workers.kind == Count::cpu || (q.job.workers.kind == Count::automatic && !gpus))
+    return ", one for each CPU";
+  if (gpus) return ", one for each visible GPU";
+  return " (-n sets the number)";
+}
+
+std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
+  std::vector<WorkerPlan> workers;
+  workers.reserve(static_cast<std::size_t>(count));
+  for (int rank = 0; rank < count; ++rank) {
+    WorkerPlan worker;
+    worker.rank = worker.local_rank = rank;
+    if (gpus) {
+      const std::size_t ordinal = static_cast<std::size_t>(rank) % q.visible.gpus.size();
+      worker.cuda_ordinal = static_cast<int>(ordinal);
+      worker.gpu = q.visible.gpus[ordinal];
+    }
+    worker.argv = worker_command(q.job, q.node.python, rank);
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
+// Remarks about devices concern nobody who asked for the CPU.
+void add_notices(const Question& q, bool gpus, LaunchPlan& plan) {
+  plan.notices = q.job.notices;
+  if (q.node_gpus.failed) plan.notices.push_back(q.node_gpus.remark);
+  if (gpus)
+    plan.notices.insert(plan.notices.end(), q.visible.warnings.begin(), q.visible.warnings.end());
+  if (plan.omp_num_threads) {
+    plan.notices.push_back(
+        "OMP_NUM_THREADS=" + std::to_string(*plan.omp_num_threads) + " for each worker (" +
+        count_text(static_cast<std::size_t>(q.node.allowed_cpus), "CPU") + ", " +
+        count_text(plan.workers.size(), "worker") + "); a value of your own is kept");
+  }
+}
+
+}  // namespace
+
+Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_gpus,
+                        const devices::VisibleGpus& visible, const Node& node) {
+  const Question q{job, node_gpus, visible, node};
+  const Result<bool> gpus = choose_gpus(q);
+  if (!gpus) return gpus.error();
+  const int count = count_workers(q, *gpus);
+  if (*gpus && !job.oversubscribe && count > static_cast<int>(visible.gpus.size()))
+    return too_many(q, count);
+  LaunchPlan plan;
+  plan.host = node.host;
+  plan.workers = make_workers(q, count, *gpus);
+  plan.world_size = count;
+  plan.role = job.role;
+  if (*gpus && node_gpus.source == devices::Source::simulated)
+    plan.simulated_gpus = static_cast<int>(node_gpus.gpus.size());
+  if (!node.omp_num_threads_set && count > 1)
+    plan.omp_num_threads = std::max(1, node.allowed_cpus / count);
+  plan.start_line = start_line(plan, reason_for_count(q, *gpus));
+  add_notices(q, *gpus, plan);
+  return plan;
+}
+
+}  // namespace ddprun::plan

@@ -1,0 +1,159 @@
+#include "launcher/plan/node.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "launcher/devices/discover.h"
+#include "launcher/devices/visible.h"
+
+namespace ddprun::plan {
+namespace {
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::optional<double> number(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ratio(std::optional<double> quota, std::optional<double> period) {
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+// "/a/b" -> "/a/b", "/a", "". A path above the root ("/../x") belongs to another namespace: only
+// the root is seen here.
+std::vector<std::string> with_parents(std::string_view path) {
+  std::vector<std::string> folders;
+  if (path.find("/..") == std::string_view::npos) {
+    for (; path.size() > 1; path = path.substr(0, path.rfind('/'))) folders.emplace_back(path);
+  }
+  folders.emplace_back();
+  return folders;
+}
+
+bool lists_cpu(std::string_view controllers) {
+  const std::string list = "," + std::string(controllers) + ",";
+  return list.find(",cpu,") != std::string::npos;
+}
+
+// The mask may be larger than cpu_set_t, so it grows until the kernel is content.
+int affinity_cpus() {
+  for (int cpus = CPU_SETSIZE; cpus <= (1 << 20); cpus *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(
+        CPU_ALLOC(cpus), [](cpu_set_t* set) { CPU_FREE(set); });
+    const std::size_t size = CPU_ALLOC_SIZE(cpus);
+    if (sched_getaffinity(0, size, mask.get()) == 0) return CPU_COUNT_S(size, mask.get());
+  }
+  return 1;
+}
+
+void lower(std::optional<double>& limit, std::optional<double> other) {
+  if (other && (!limit || *other < *limit)) limit = other;
+}
+
+std::optional<double> cgroup_limit() {
+  const CgroupFolders folders = cgroup_folders(file_text("/proc/self/cgroup"));
+  std::optional<double> limit;
+  for (const std::string& folder : folders.v2)
+    lower(limit, cpu_max_limit(file_text("/sys/fs/cgroup" + folder + "/cpu.max")));
+  for (const std::string& folder : folders.v1) {
+    const std::string path = "/sys/fs/cgroup/cpu" + folder;
+    lower(limit,
+          cfs_limit(file_text(path + "/cpu.cfs_quota_us"), file_text(path + "/cpu.cfs_period_us")));
+  }
+  return limit;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "localhost";
+  const std::string_view text = name;
+  return std::string(text.substr(0, text.find('.')));
+}
+
+}  // namespace
+
+Node this_node(const cli::Environment& environment) {
+  Node node;
+  node.host = host_name();
+  node.allowed_cpus = allowed_cpus();
+  node.omp_num_threads_set = environment.get("OMP_NUM_THREADS").has_value();
+  const auto python = environment.get("PYTHON_EXEC");
+  if (python && !python->empty()) node.python = std::string(*python);
+  return node;
+}
+
+int allowed_cpus() {
+  const int cpus = affinity_cpus();
+  const std::optional<double> limit = cgroup_limit();
+  if (!limit || *limit >= cpus) return std::max(1, cpus);
+  return std::max(1, static_cast<int>(std::floor(*limit)));
+}
+
+bool wants_cpu_only(const cli::JobSpec& job) {
+  if (job.device == cli::DeviceChoice::cpu) return true;
+  return job.device == cli::DeviceChoice::automatic &&
+         job.workers.kind == cli::WorkerCount::Kind::cpu;
+}
+
+devices::NodeGpus node_gpus(const cli::JobSpec& job, const cli::Environment& environment) {
+  if (wants_cpu_only(job)) return {};
+  if (job.simulated_gpus) return devices::simulate(*job.simulated_gpus);
+  const std::string library(environment.get("DDPRUN_NVML").value_or(""));
+  return devices::discover(library.empty() ? devices::kNvmlLibrary : library);
+}
+
+devices::VisibleGpus visible_gpus(const devices::NodeGpus& node,
+                                  const cli::Environment& environment) {
+  std::optional<std::string> list;
+  if (const auto text = environment.get("CUDA_VISIBLE_DEVICES")) list = std::string(*text);
+  const bool by_address = environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
+  return devices::visible(
+      list, node,
+      by_address ? devices::DeviceOrder::pci_bus_id : devices::DeviceOrder::fastest_first);
+}
+
+std::optional<double> cpu_max_limit(std::string_view text) {
+  const auto blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  return ratio(number(text.substr(0, blank)), number(text.substr(blank + 1)));
+}
+
+std::optional<double> cfs_limit(std::string_view quota, std::string_view period) {
+  return ratio(number(quota), number(period));
+}
+
+CgroupFolders cgroup_folders(std::string_view proc_self_cgroup) {
+  CgroupFolders folders;
+  while (!proc_self_cgroup.empty()) {
+    const std::string_view line = proc_self_cgroup.substr(0, proc_self_cgroup.find('\n'));
+    proc_self_cgroup.remove_prefix(std::min(proc_self_cgroup.size(), line.size() + 1));
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (controllers.empty())
+      folders.v2 = with_parents(line.substr(second + 1));
+    else if (lists_cpu(controllers))
+      folders.v1 = with_parents(line.substr(second + 1));
+  }
+  return folders;
+}
+
+}  // namespace ddprun::plan

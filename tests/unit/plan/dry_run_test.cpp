@@ -1,0 +1,66 @@
+// What --dry-run prints.
+#include "launcher/plan/dry_run.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/unit/plan/planning.h"
+
+namespace ddprun::plan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string table(const LaunchPlan& plan, const Meeting& meeting = {"127.0.0.1", 0, "", 0}) {
+  return dry_run_table(plan, meeting, cli::Environment(Words{"HOME=/home/me"}));
+}
+
+TEST(DryRun, ShowsEachRankWithItsDevice) {
+  const std::string text =
+      table(plan_of({"-n", "2", "train.py", "--lr", "a b", "it's"}, gpus(8), "1,2,3,4"));
+  EXPECT_THAT(text,
+              HasSubstr("ddprun: 2 workers on gpu07: rank 0 cuda:0 (GPU 1), rank 1 cuda:1 (GPU 2)\n"
+                        "  rank  local rank  device  GPU id  GPU\n"
+                        "     0           0  cuda:0       1  NVIDIA H200, 0000:11:00.0\n"
+                        "     1           1  cuda:1       2  NVIDIA H200, 0000:12:00.0\n"
+                        "command:\n"
+                        "  python3 -u train.py --lr 'a b' 'it'\\''s'\n"));
+  EXPECT_TRUE(text.ends_with("dry run: nothing was started\n"));
+}
+
+TEST(DryRun, ShowsWhatIsAddedToTheEnvironment) {
+  const std::string text = table(plan_of({"-n", "2", "p"}, gpus(0)));
+  EXPECT_THAT(text, AllOf(HasSubstr("  WORLD_SIZE=2\n"), HasSubstr("  RANK=0\n"),
+                          HasSubstr("  DDPRUN_DEVICE=cpu\n"),
+                          HasSubstr("     1           1     cpu       -\n")));
+  EXPECT_THAT(text, AllOf(HasSubstr("  MASTER_PORT=(chosen at the start)\n"),
+                          HasSubstr("  TORCHELASTIC_RUN_ID=(made at the start)\n"),
+                          Not(HasSubstr("HOME="))));
+  EXPECT_THAT(table(plan_of({"p"}, gpus(0)), {"127.0.0.1", 4000, "run-7", 0}),
+              AllOf(HasSubstr("  MASTER_PORT=4000\n"), HasSubstr("  TORCHELASTIC_RUN_ID=run-7\n")));
+}
+
+TEST(DryRun, LeavesOutTheMiddleOfALongTable) {
+  const std::string text = table(plan_of({"-n", "512", "p"}, gpus(0)));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("\n    31          31 "), Not(HasSubstr("\n    32          32 ")),
+                    HasSubstr("\n  ... 476 more ranks\n"), Not(HasSubstr("\n   507         507 ")),
+                    HasSubstr("\n   508         508 "), HasSubstr("\n   511         511 ")));
+  EXPECT_LT(std::ranges::count(text, '\n'), 80);
+}
+
+TEST(DryRun, SaysWhoseCommandItIsWhereTheyDiffer) {
+  EXPECT_THAT(table(plan_of({"-n", "2", "p", "${local_rank}"}, gpus(0))),
+              HasSubstr("command (of rank 0):\n  p 0\n"));
+}
+
+TEST(DryRun, EndsWithTheNotices) {
+  EXPECT_THAT(table(plan_of({"--standalone", "--master-port=x", "p"}, gpus(0))),
+              HasSubstr("note: --master-port: meaningless with --standalone, ignored\n"));
+}
+
+}  // namespace
+}  // namespace ddprun::plan

@@ -1,0 +1,128 @@
+// The environment of a worker.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "launcher/cli/version.h"
+#include "launcher/plan/worker_environment.h"
+#include "tests/unit/plan/planning.h"
+
+namespace ddprun::plan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+Meeting a_meeting() {
+  return {"127.0.0.1", 41234, "run-7", 2};
+}
+
+std::map<std::string, std::string> map_of(const Words& entries) {
+  std::map<std::string, std::string> map;
+  for (const std::string& entry : entries) {
+    const auto equals = entry.find('=');
+    EXPECT_TRUE(map.emplace(entry.substr(0, equals), entry.substr(equals + 1)).second)
+        << entry << " is there twice";
+  }
+  return map;
+}
+
+std::map<std::string, std::string> environment_of(const LaunchPlan& plan, int rank,
+                                                  const Words& parent = {}) {
+  return map_of(worker_environment(plan, plan.workers[static_cast<std::size_t>(rank)], a_meeting(),
+                                   "/run/error.json", cli::Environment(parent)));
+}
+
+TEST(WorkerEnvironment, HasExactlyTheNamesOfTorchrunAndItsOwn) {
+  Node node = a_node();
+  node.omp_num_threads_set = false;
+  const auto environment =
+      environment_of(plan_of({"-n", "2", "--role", "trainer", "p"}, gpus(8), "1,2", node), 1);
+  const std::map<std::string, std::string> expected{
+      {"LOCAL_RANK", "1"},
+      {"RANK", "1"},
+      {"GROUP_RANK", "0"},
+      {"ROLE_RANK", "1"},
+      {"ROLE_WORLD_SIZE", "2"},
+      {"ROLE_NAME", "trainer"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"WORLD_SIZE", "2"},
+      {"GROUP_WORLD_SIZE", "1"},
+      {"MASTER_ADDR", "127.0.0.1"},
+      {"MASTER_PORT", "41234"},
+      {"TORCHELASTIC_RESTART_COUNT", "2"},
+      {"TORCHELASTIC_MAX_RESTARTS", "0"},
+      {"TORCHELASTIC_RUN_ID", "run-7"},
+      {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+      {"TORCHELASTIC_ERROR_FILE", "/run/error.json"},
+      {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"},
+      {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
+      {"OMP_NUM_THREADS", "8"},
+      {"DDPRUN", "1"},
+      {"DDPRUN_VERSION", std::string(cli::version())},
+      {"DDPRUN_DEVICE", "cuda:1"},
+  };
+  EXPECT_EQ(environment, expected);
+}
+
+TEST(WorkerEnvironment, InheritsTheRestInItsOrder) {
+  const LaunchPlan plan = plan_of({"-n", "1", "p"}, gpus(0));
+  const Words parent{"PATH=/bin", "CUDA_VISIBLE_DEVICES=1,2", "odd", "SLURM_PROCID=3", "EMPTY="};
+  const WorkerEnvironment environment(plan, a_meeting(), cli::Environment(parent));
+  const Words start(environment.shared().begin(), environment.shared().begin() + 5);
+  EXPECT_EQ(start, parent);
+}
+
+TEST(WorkerEnvironment, LeavesOutWhatBelongsToAnotherJob) {
+  const auto environment = environment_of(
+      plan_of({"-n", "1", "p"}, gpus(0)), 0,
+      {"RANK=7", "WORLD_SIZE=64", "LOCAL_RANK=7", "MASTER_ADDR=elsewhere", "MASTER_PORT=1",
+       "PET_NNODES=1", "TORCHELASTIC_TIMER_FILE=x", "TORCHELASTIC_RUN_ID=old", "DDPRUN_NVML=x",
+       "DDPRUN_SIMULATED_GPUS=4", "DDPRUN=1", "RANK=8", "DDPRUNNER=mine", "MY_RANK=5"});
+  EXPECT_EQ(environment.at("RANK"), "0");
+  EXPECT_EQ(environment.at("WORLD_SIZE"), "1");
+  EXPECT_EQ(environment.at("MASTER_ADDR"), "127.0.0.1");
+  EXPECT_EQ(environment.at("TORCHELASTIC_RUN_ID"), "run-7");
+  EXPECT_EQ(environment.at("DDPRUNNER"), "mine");
+  EXPECT_EQ(environment.at("MY_RANK"), "5");
+  for (const char* name :
+       {"PET_NNODES", "TORCHELASTIC_TIMER_FILE", "DDPRUN_NVML", "DDPRUN_SIMULATED_GPUS"})
+    EXPECT_EQ(environment.count(name), 0u) << name;
+}
+
+TEST(WorkerEnvironment, KeepsWhatTheUserSet) {
+  Node node = a_node();
+  node.omp_num_threads_set = false;
+  const auto environment =
+      environment_of(plan_of({"-n", "2", "p"}, gpus(0), std::nullopt, node), 0,
+                     {"OMP_NUM_THREADS=3", "TORCH_NCCL_ASYNC_ERROR_HANDLING=0"});
+  EXPECT_EQ(environment.at("OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(environment.at("TORCH_NCCL_ASYNC_ERROR_HANDLING"), "0");
+}
+
+TEST(WorkerEnvironment, NamesTheDevice) {
+  EXPECT_EQ(environment_of(plan_of({"-n", "2", "p"}, gpus(0)), 1).at("DDPRUN_DEVICE"), "cpu");
+  const auto simulated =
+      environment_of(plan_of({"--simulate-gpus=8", "-n", "2", "p"}, devices::simulate(8), "3,4"), 1,
+                     {"CUDA_VISIBLE_DEVICES=3,4"});
+  EXPECT_EQ(simulated.at("DDPRUN_DEVICE"), "cuda:1");
+  EXPECT_EQ(simulated.at("DDPRUN_SIMULATED_GPUS"), "8");
+  EXPECT_EQ(simulated.at("CUDA_VISIBLE_DEVICES"), "3,4");
+}
+
+TEST(WorkerEnvironment, IsSharedButForFiveNames) {
+  const LaunchPlan plan = plan_of({"-n", "2", "p"}, gpus(2));
+  const WorkerEnvironment environment(plan, a_meeting(), cli::Environment(Words{"A=1"}));
+  const auto own = map_of(environment.own(plan.workers[1], ""));
+  EXPECT_EQ(own.size(), 5u);
+  EXPECT_EQ(own.at("TORCHELASTIC_ERROR_FILE"), "");
+  const auto shared = map_of(environment.shared());
+  for (const auto& [name, value] : own) EXPECT_EQ(shared.count(name), 0u) << name;
+  EXPECT_THAT(environment.added(), Not(Contains("A=1")));
+  EXPECT_THAT(environment.shared(), IsSupersetOf(environment.added()));
+}
+
+}  // namespace
+}  // namespace ddprun::plan
