@@ -1,0 +1,78 @@
+// A program name is found as execvp finds it.
+#include "launcher/process/program.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "launcher/process/signals.h"
+
+namespace ddprun::process {
+namespace {
+
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ddprun-program-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    for (const char* sub : {"/one", "/two"}) std::filesystem::create_directory(folder_ + sub);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string add(const std::string& path, mode_t mode) {
+    std::ofstream(folder_ + path) << "#!/bin/sh\n";
+    ::chmod((folder_ + path).c_str(), mode);
+    return folder_ + path;
+  }
+  std::string search_path() const { return folder_ + "/one:" + folder_ + "/two"; }
+
+  std::string folder_;
+};
+
+TEST_F(ProgramTest, ANameIsSearchedInOrder) {
+  add("/two/train", 0755);
+  EXPECT_EQ(find_program("train", search_path()).path, folder_ + "/two/train");
+  const std::string first = add("/one/train", 0755);
+  const ProgramFile found = find_program("train", search_path());
+  EXPECT_EQ(found.path, first);
+  EXPECT_EQ(found.error, 0);
+}
+
+TEST_F(ProgramTest, AFileThatMayNotBeExecutedIsPassedOverAndNamedOnlyIfNothingElseIsThere) {
+  const std::string blocked = add("/one/train", 0000);
+  if (::access(blocked.c_str(), X_OK) == 0) GTEST_SKIP() << "this user may execute everything";
+  EXPECT_EQ(find_program("train", search_path()).error, EACCES);
+  EXPECT_EQ(find_program("train", search_path()).path, blocked);
+  add("/two/train", 0755);
+  EXPECT_EQ(find_program("train", search_path()).error, 0);
+}
+
+TEST_F(ProgramTest, ANameWithASlashIsNotSearched) {
+  add("/one/train", 0755);
+  EXPECT_EQ(find_program("./train", search_path()).error, ENOENT);
+  EXPECT_EQ(find_program("./train", search_path()).path, "./train");
+}
+
+TEST_F(ProgramTest, AFolderIsNoProgram) {
+  EXPECT_EQ(find_program(folder_, "").error, EISDIR);
+  std::filesystem::create_directory(folder_ + "/one/train");
+  EXPECT_EQ(find_program("train", search_path()).error, ENOENT);
+}
+
+TEST_F(ProgramTest, AnEmptyNameOrPathFindsNothing) {
+  EXPECT_EQ(find_program("", search_path()).error, ENOENT);
+  EXPECT_EQ(find_program("no-such-program", "").error, ENOENT);
+}
+
+TEST(SignalsTest, TheMaskOfCaughtSignalsIsRead) {
+  const std::string status = "Name:\tx\nSigIgn:\tffffffffffffffff\nSigCgt:\t0000000000000200\n";
+  EXPECT_TRUE(catches(status, 10));
+  EXPECT_FALSE(catches(status, 12));
+  EXPECT_FALSE(catches("", 10));
+}
+
+}  // namespace
+}  // namespace ddprun::process
