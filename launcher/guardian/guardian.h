@@ -1,0 +1,39 @@
+// The outer one of ddprun's two processes.
+//
+// The process that the user started becomes the guardian; it forks the launcher before anything
+// else is loaded, forwards signals to it, ends as it ended, and when the launcher was killed it
+// kills and reaps everything that was left behind. That works because it is a child subreaper:
+// whatever loses its parent below it becomes its child, however often it forked, opened sessions or
+// emptied its environment. Both processes killed at the same moment cannot be caught.
+#pragma once
+
+#include <vector>
+
+#include "rendezvous/base/unique_fd.h"
+
+namespace ddprun::guardian {
+
+// What the launcher knows of its guardian.
+struct Link {
+  UniqueFd alive;  // reaches end-of-file when the guardian is gone
+};
+
+// Splits the process in two. Returns in the launcher, a child with a process group of its own; in
+// the guardian it does not return. In the launcher the signals that ask it to stop still end it,
+// the others of handled_signals() are blocked, and SIGTTOU is ignored. Call it first thing in main,
+// with one thread. If no second process can be had, says so on stderr and exits with 125.
+Link split();
+
+// In the launcher: from now on it survives its guardian, because it watches Link::alive. Until then
+// it dies with it.
+void outlive_guardian();
+
+// The signals that the guardian forwards and that the launcher reads once its event loop runs. What
+// was ignored when ddprun was started, such as SIGHUP under nohup, is not forwarded.
+const std::vector<int>& handled_signals();
+
+// Ends this process by `signo` without a core, or, where that cannot be (process 1), exits with 128
+// + signo.
+[[noreturn]] void end_by_signal(int signo, bool is_init);
+
+}  // namespace ddprun::guardian
