@@ -8,22 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "launcher/process/wait_status.h"
+
 namespace ddprun::supervise {
 
 // Monotonic time; only differences mean anything.
 using Time = std::chrono::steady_clock::time_point;
 
-// A decoded wait status.
-struct WaitStatus {
-  enum class Kind { exited, signaled };
-  Kind kind = Kind::exited;
-  int value = 0;             // the exit code, or the signal's number
-  bool core_dumped = false;  // only with `signaled`
-
-  bool success() const { return kind == Kind::exited && value == 0; }
-  // What a shell would show: the code, or 128 + the signal.
-  int shell_code() const { return kind == Kind::exited ? value : 128 + value; }
-};
+using process::WaitStatus;
 
 // The five classes of the specification, and the worker that could not be started.
 enum class Ending {
@@ -37,12 +29,12 @@ enum class Ending {
 
 struct WorkerEnd {
   int local_rank = 0;
-  pid_t pid = 0;                       // 0: never started
+  pid_t pid = 0;  // 0: never started
   Time started{};
   std::optional<Time> ended;
   std::optional<WaitStatus> status;
   Ending ending = Ending::not_started;
-  int last_signal = 0;                 // the last signal ddprun sent it, 0: none
+  int last_signal = 0;  // the last signal ddprun sent it, 0: none
 };
 
 // Why the group ended.
@@ -62,13 +54,12 @@ struct Leftover {
 
 struct Outcome {
   Cause cause = Cause::success;
-  std::optional<int> first_failed;     // local rank, with worker_failed and exec_failed
-  int exec_errno = 0;                  // with exec_failed
-  int stop_signal = 0;                 // with stop_signal
-  Time group_started{};                // when the first worker was started
-  Time stopping_since{};               // when the stop ladder began; group_started when it never did
-  std::vector<WorkerEnd> workers;      // by local rank
-  std::vector<Leftover> leftovers;     // stopped by ddprun at the end
+  std::optional<int> first_failed;  // local rank, with worker_failed and exec_failed
+  int exec_errno = 0;               // with exec_failed
+  int stop_signal = 0;              // with stop_signal
+  Time stopping_since{};  // when the stop ladder began; when the group was made if it never did
+  std::vector<WorkerEnd> workers;   // by local rank
+  std::vector<Leftover> leftovers;  // stopped by ddprun at the end
 };
 
 }  // namespace ddprun::supervise
