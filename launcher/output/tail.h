@@ -1,40 +1,45 @@
-// The last lines of one worker, kept for the report.
+// The last output of one stream of a worker, kept for the report.
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ddprun::output {
 
-// Memory that all tails of a node share; when it is used up the oldest lines of whoever adds are dropped first.
-struct TailBudget {
-  std::size_t limit = std::size_t{16} << 20;
-  std::size_t used = 0;
-};
+// At most this much is kept of one stream, and of all streams of a node together.
+inline constexpr std::size_t kTailLines = 100;
+inline constexpr std::size_t kTailBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kAllTailsBytes = std::size_t{16} << 20;
 
-// The last 100 lines and at most 64 KiB of what a worker wrote to one stream. Memory is taken as lines come.
+// Bytes that each of `streams` tails may keep: 64 KiB, or an equal share of 16 MiB where there are
+// many.
+std::size_t tail_limit(std::size_t streams);
+
+// A ring of the last bytes. Adding copies bytes and allocates only while the ring grows towards its
+// limit; lines are cut when somebody asks. A stream that was silent costs no memory.
 class Tail {
  public:
-  explicit Tail(TailBudget& budget) : budget_(budget) {}
-  ~Tail();
-  Tail(const Tail&) = delete;
-  Tail& operator=(const Tail&) = delete;
+  explicit Tail(std::size_t limit = kTailBytes) : limit_(limit) {}
 
-  // `line` without its newline. A line longer than the limit keeps its end.
-  void add(std::string_view line);
-  // Oldest first.
-  std::vector<std::string> lines() const { return {lines_.begin(), lines_.end()}; }
-  bool empty() const { return lines_.empty(); }
+  // Bytes as they were read, in pieces of any size.
+  void add(std::string_view bytes);
+
+  // The last lines, at most 100, oldest first, without newlines; text behind the last newline is a
+  // line too. Bytes are unchanged. A line of which the ring lost the beginning is left out, unless
+  // it is the only one: then its end is kept.
+  std::vector<std::string> lines() const;
+
+  bool empty() const { return bytes_.empty(); }
 
  private:
-  void drop_oldest();
+  void append(std::string_view bytes);
 
-  TailBudget& budget_;
-  std::deque<std::string> lines_;
-  std::size_t bytes_ = 0;
+  std::size_t limit_;
+  std::string bytes_;     // the ring; full when it has `limit_` bytes
+  std::size_t next_ = 0;  // where the oldest byte is, once the ring is full
+  bool lost_ = false;     // older bytes were overwritten
 };
 
 }  // namespace ddprun::output
