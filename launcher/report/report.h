@@ -1,37 +1,55 @@
 // What failed and why, for people, and the exit code. Pure: the same facts give the same text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/plan/launch_plan.h"
+#include "launcher/report/exec_failure.h"
 #include "launcher/supervise/outcome.h"
 
 namespace ddprun::report {
 
-// What the report needs beside the outcome. Vectors are by local rank.
+// What the report needs beside the outcome. Vectors are by local rank; they may be empty or short,
+// which means that nothing is known of the other workers.
 struct Facts {
-  const plan::LaunchPlan* plan = nullptr;   // borrowed for the call
+  const plan::LaunchPlan* plan = nullptr;  // borrowed for the call; must be set
   std::string host;
   int attempt = 0;
-  std::string log_dir;                      // kept logs of this attempt; empty: none were kept
+  std::string log_dir;  // kept logs of this attempt; empty: none were kept
   std::vector<std::vector<std::string>> last_stderr;  // last lines of each worker, oldest first
   std::vector<std::vector<std::string>> last_stdout;
-  std::vector<std::string> error_files;     // contents of each worker's error.json; empty: none was written
+  std::vector<std::string>
+      error_files;  // contents of each worker's error.json; empty: none was written
+  std::optional<ExecFailure>
+      exec_failure;  // with Cause::exec_failed; none: made from the outcome's errno
   int terminal_width = 80;
 };
 
-// At most a screen, whatever the number of ranks; ends with a newline. Empty after plain success.
+// At most a screen of 24 lines, whatever the number of ranks; ends with a newline. Empty after
+// plain success. Ranks are global ranks. Always valid UTF-8 without control characters, whatever
+// the workers wrote.
 std::string text(const supervise::Outcome& outcome, const Facts& facts);
 
-// "SIGABRT (aborted, core dumped)", "exit code 3". Signals by name, with what they mean.
+// "SIGABRT (aborted, core dumped)", "exit code 3". Signals by name, with what they mean; of SIGKILL
+// nobody but the sender knows who sent it, and so it is said.
 std::string describe(const supervise::WaitStatus& status);
+
+// "SIGTERM"; "signal 40" for one without a name.
+std::string signal_name(int signal);
 
 // How ddprun itself has to end.
 struct ExitDecision {
-  int code = 0;         // the exit code, or 128 + n beside `by_signal`
-  int by_signal = 0;    // end by this signal instead of exiting; 0: exit with `code`
+  int code = 0;       // the exit code, or 128 + n beside `by_signal`
+  int by_signal = 0;  // end by this signal instead of exiting; 0: exit with `code`
 };
-ExitDecision exit_decision(const supervise::Outcome& outcome);
+
+// 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code, or
+// the one for the outcome's errno; by the stop signal; 125 when ddprun could not do its work: its
+// outer process was killed, or a worker could not be (then whatever the cause was, because the job
+// is not over).
+ExitDecision exit_decision(const supervise::Outcome& outcome,
+                           const std::optional<ExecFailure>& exec_failure = std::nullopt);
 
 }  // namespace ddprun::report

@@ -1,0 +1,47 @@
+#include "launcher/report/error_file.h"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+namespace ddprun::report {
+namespace {
+
+namespace json = boost::json;
+
+const json::value* member(const json::value* value, std::string_view name) {
+  const json::object* object = value != nullptr ? value->if_object() : nullptr;
+  return object != nullptr ? object->if_contains(name) : nullptr;
+}
+
+std::vector<std::string> lines_of(const json::value* value) {
+  const json::string* text = value != nullptr ? value->if_string() : nullptr;
+  if (text == nullptr) return {};
+  std::vector<std::string> lines;
+  std::string_view rest(text->data(), text->size());
+  while (!rest.empty()) {
+    const std::size_t newline = rest.find('\n');
+    lines.emplace_back(rest.substr(0, newline));
+    rest.remove_prefix(newline == rest.npos ? rest.size() : newline + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+ErrorFile parse_error_file(std::string_view text) {
+  ErrorFile result;
+  boost::system::error_code error;
+  const json::value root = json::parse({text.data(), text.size()}, error);
+  if (error) {
+    result.remark = "its error.json is not JSON (" + error.message() + ")";
+    return result;
+  }
+  const json::value* message = member(&root, "message");
+  const json::value* inner = member(message, "message");
+  result.message = lines_of(inner != nullptr ? inner : message);
+  result.callstack = lines_of(member(member(message, "extraInfo"), "py_callstack"));
+  if (result.message.empty()) result.remark = "its error.json holds no message";
+  return result;
+}
+
+}  // namespace ddprun::report

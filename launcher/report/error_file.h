@@ -1,0 +1,22 @@
+// The error.json that a worker may write: PyTorch's `record` decorator, or a C++ worker with the
+// SDK.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddprun::report {
+
+struct ErrorFile {
+  std::vector<std::string> message;    // lines; empty when the file cannot be understood
+  std::vector<std::string> callstack;  // lines of Python's traceback; often empty
+  std::string remark;                  // why the file cannot be understood; empty when it can
+};
+
+// Understands {"message": {"message": "…", "extraInfo": {"py_callstack": "…"}}} and {"message":
+// "…"}. Anything else, for example half a file of a worker that was killed while it wrote, gives a
+// remark and no error.
+ErrorFile parse_error_file(std::string_view json);
+
+}  // namespace ddprun::report

@@ -1,0 +1,39 @@
+#include <algorithm>
+
+#include "launcher/report/report.h"
+
+namespace ddprun::report {
+namespace {
+
+constexpr int kOwnFailure = 125;
+
+int first_failed_code(const supervise::Outcome& outcome) {
+  if (!outcome.first_failed) return kOwnFailure;
+  const auto& worker = outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed));
+  return worker.status ? worker.status->shell_code() : kOwnFailure;
+}
+
+}  // namespace
+
+ExitDecision exit_decision(const supervise::Outcome& outcome,
+                           const std::optional<ExecFailure>& exec_failure) {
+  const bool somebody_runs = std::ranges::any_of(outcome.workers, [](const auto& worker) {
+    return worker.ending == supervise::Ending::still_running;
+  });
+  if (somebody_runs) return {kOwnFailure};
+  switch (outcome.cause) {
+    case supervise::Cause::success:
+      return {0};
+    case supervise::Cause::worker_failed:
+      return {first_failed_code(outcome)};
+    case supervise::Cause::exec_failed:
+      return {exec_failure ? exec_failure->code : exec_failure_code(outcome.exec_errno)};
+    case supervise::Cause::stop_signal:
+      return {128 + outcome.stop_signal, outcome.stop_signal};
+    case supervise::Cause::guardian_lost:
+      return {kOwnFailure};
+  }
+  return {kOwnFailure};
+}
+
+}  // namespace ddprun::report

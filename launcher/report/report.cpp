@@ -1,0 +1,155 @@
+#include "launcher/report/report.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "launcher/report/fates.h"
+#include "launcher/report/last_output.h"
+#include "launcher/report/printable.h"
+
+namespace ddprun::report {
+namespace {
+
+using supervise::Cause;
+using supervise::Outcome;
+using supervise::WorkerEnd;
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kScreen = 23;  // and the shell's prompt
+constexpr std::size_t kMostOutput = 21;
+constexpr std::size_t kLeastOutput = 6;
+constexpr std::size_t kMostLeftovers = 4;
+
+std::size_t width_of(const Facts& facts) {
+  return static_cast<std::size_t>(std::max(facts.terminal_width, 40));
+}
+
+std::string and_host(const Facts& facts) {
+  return facts.plan->number_of_nodes > 1 ? " on host " + facts.host : "";
+}
+
+// The phrases behind `first`, broken between phrases where a row is full.
+Lines join(const std::string& first, const Lines& phrases, std::size_t width) {
+  Lines lines{first};
+  for (std::size_t i = 0; i < phrases.size(); ++i) {
+    const std::string phrase = phrases[i] + (i + 1 < phrases.size() ? "," : "");
+    const bool begins = i == 0;
+    if (!begins && columns(lines.back()) + 1 + columns(phrase) > width) {
+      lines.push_back("       ");
+    }
+    lines.back() += " " + phrase;
+  }
+  return lines;
+}
+
+std::string device(const plan::WorkerPlan& worker, const plan::LaunchPlan& plan) {
+  if (!worker.gpu) return "CPU";
+  return "GPU " + std::to_string(worker.gpu->index) + (plan.simulated_gpus ? " (simulated)" : "");
+}
+
+template <class T>
+T at_or_empty(const std::vector<T>& values, int index) {
+  const auto i = static_cast<std::size_t>(index);
+  return i < values.size() ? values[i] : T{};
+}
+
+std::size_t rows(const Lines& lines, std::size_t width) {
+  std::size_t sum = 0;
+  for (const std::string& line : lines)
+    sum += std::max<std::size_t>((columns(line) + width - 1) / width, 1);
+  return sum;
+}
+
+Lines leftovers(const Outcome& outcome, const Facts& facts) {
+  const std::size_t count = outcome.leftovers.size();
+  if (count == 0) return {};
+  std::string line = "ddprun: stopped " + std::to_string(count) +
+                     (count == 1 ? " process" : " processes") + " that workers had left" +
+                     and_host(facts) + ":";
+  for (std::size_t i = 0; i < count && i < kMostLeftovers; ++i) {
+    const auto& left = outcome.leftovers[i];
+    line += (i == 0 ? " " : ", ") + std::to_string(left.pid) + " '" +
+            shorten(printable(left.command), 40) + "'";
+  }
+  if (count > kMostLeftovers) line += " and " + std::to_string(count - kMostLeftovers) + " more";
+  return {line};
+}
+
+Lines first_failure_head(const WorkerEnd& worker, const plan::WorkerPlan& plan,
+                         const Facts& facts) {
+  std::string what = worker.status ? describe(*worker.status) : "an unknown end";
+  if (worker.ended) what += " after " + duration(*worker.ended - worker.started);
+  return {"ddprun: rank " + std::to_string(plan.rank) + " failed first: " + what,
+          "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
+              device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
+              std::to_string(facts.attempt)};
+}
+
+Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
+  const int local_rank = outcome.first_failed.value();
+  const auto& worker = outcome.workers.at(static_cast<std::size_t>(local_rank));
+  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
+  const std::size_t width = width_of(facts);
+  Lines lines = first_failure_head(worker, plan, facts);
+  Lines rest;
+  const Lines others = fates(outcome, facts);
+  if (!others.empty()) rest = join("  then:", others, width);
+  if (!facts.log_dir.empty())
+    rest.push_back("  logs: " + facts.log_dir + "/" + std::to_string(plan.rank) + "/");
+  const std::size_t taken = rows(lines, width) + rows(rest, width) + rows_taken;
+  const std::size_t room =
+      std::clamp(kScreen - std::min(kScreen, taken), kLeastOutput, kMostOutput);
+  const Said said{at_or_empty(facts.last_stderr, local_rank),
+                  at_or_empty(facts.last_stdout, local_rank),
+                  at_or_empty(facts.error_files, local_rank)};
+  const Lines output = last_output(said, room, width);
+  lines.insert(lines.end(), output.begin(), output.end());
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  return lines;
+}
+
+Lines exec_failed(const Outcome& outcome, const Facts& facts) {
+  const int local_rank = outcome.first_failed.value_or(0);
+  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
+  const std::string program = plan.argv.empty() ? "" : plan.argv.front();
+  const ExecFailure failure = facts.exec_failure.value_or(
+      explain_exec_failure(program, outcome.exec_errno, ProgramTraits{}));
+  return {"ddprun: " + failure.text + " (rank " + std::to_string(plan.rank) + and_host(facts) +
+          ")"};
+}
+
+Lines stopped(const Outcome& outcome, const Facts& facts, const std::string& reason) {
+  const Lines phrases = fates_of_stop(outcome, facts);
+  const std::string head = "ddprun: " + reason + and_host(facts);
+  // One line, however long: people grep for it in the logs of a cluster.
+  return phrases.empty() ? Lines{head} : join(head + ";", phrases, std::string::npos);
+}
+
+Lines main_part(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
+  switch (outcome.cause) {
+    case Cause::success:
+      return {};
+    case Cause::worker_failed:
+      return worker_failed(outcome, facts, rows_taken);
+    case Cause::exec_failed:
+      return exec_failed(outcome, facts);
+    case Cause::stop_signal:
+      return stopped(outcome, facts, "stopped by " + signal_name(outcome.stop_signal));
+    case Cause::guardian_lost:
+      return stopped(outcome, facts, "its outer process was killed");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string text(const Outcome& outcome, const Facts& facts) {
+  const Lines last = leftovers(outcome, facts);
+  Lines lines = main_part(outcome, facts, rows(last, width_of(facts)));
+  lines.insert(lines.end(), last.begin(), last.end());
+  std::string result;
+  for (const std::string& line : lines) result += line + "\n";
+  return result;
+}
+
+}  // namespace ddprun::report

@@ -1,0 +1,43 @@
+#include "launcher/report/error_file.h"
+
+#include <gmock/gmock.h>
+
+namespace ddprun::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(ErrorFile, ReadsWhatPyTorchsRecordWrites) {
+  const ErrorFile file = parse_error_file(
+      R"({"message": {"message": "RuntimeError: boom\nsecond line", "extraInfo": )"
+      R"({"py_callstack": "Traceback (most recent call last):\n  File \"a.py\"\n", "timestamp": "1700000000"}}})");
+  EXPECT_THAT(file.message, ElementsAre("RuntimeError: boom", "second line"));
+  EXPECT_THAT(file.callstack, ElementsAre("Traceback (most recent call last):", "  File \"a.py\""));
+  EXPECT_EQ(file.remark, "");
+}
+
+TEST(ErrorFile, ReadsAPlainMessage) {
+  EXPECT_THAT(parse_error_file(R"({"message": "no such host"})").message,
+              ElementsAre("no such host"));
+}
+
+TEST(ErrorFile, AnythingElseIsARemark) {
+  for (const char* bad : {"{bad", "", "{\"message\": {\"mess", "\xff", "{} {}"}) {
+    const ErrorFile file = parse_error_file(bad);
+    EXPECT_THAT(file.message, IsEmpty()) << bad;
+    EXPECT_THAT(file.remark, HasSubstr("its error.json is not JSON (")) << bad;
+  }
+  for (const char* strange : {"[]", "3", "null", "{}", R"({"message": 3})",
+                              R"({"message": {"message": []}})", R"({"message": ""})"}) {
+    EXPECT_EQ(parse_error_file(strange).remark, "its error.json holds no message") << strange;
+  }
+}
+
+TEST(ErrorFile, NestingWithoutEndIsARemark) {
+  EXPECT_NE(parse_error_file(std::string(100'000, '[')).remark, "");
+}
+
+}  // namespace
+}  // namespace ddprun::report
