@@ -1,0 +1,41 @@
+// One node's life: the store listens, the workers start, the group is supervised, the report is
+// written.
+//
+// The shell around supervise::Group: one thread, one io_context that waits for pidfds, pipes,
+// signals and timers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "launcher/cli/environment.h"
+#include "launcher/cli/job_spec.h"
+#include "launcher/guardian/guardian.h"
+#include "launcher/plan/launch_plan.h"
+#include "launcher/report/report.h"
+
+namespace ddprun::agent {
+
+struct Job {
+  cli::JobSpec spec;
+  plan::LaunchPlan plan;
+  cli::Environment environment;  // the one ddprun was started with
+  std::string host;
+  guardian::Link link;
+};
+
+// Runs the job to its end, with everything a user sees of it written, and says how ddprun has to
+// end. Blocks; call it from the main thread, with the signals of guardian::handled_signals()
+// blocked.
+report::ExitDecision run(Job job);
+
+// Where the store of a job on one node listens and where its workers find it: a loopback address
+// that the user names is kept, everything else is 127.0.0.1, because nobody else can need it.
+std::string store_address(const cli::JobSpec& spec);
+
+// Why `program`, searched in the PATH of `environment`, could not be executed; none when it can, as
+// far as can be told without doing it.
+std::optional<report::ExecFailure> cannot_execute(const std::string& program,
+                                                  const cli::Environment& environment);
+
+}  // namespace ddprun::agent

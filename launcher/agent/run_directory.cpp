@@ -1,0 +1,119 @@
+#include "launcher/agent/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "rendezvous/base/unique_fd.h"
+
+namespace ddprun::agent {
+namespace {
+
+constexpr std::size_t kLongestErrorFile = std::size_t{16} << 20;
+
+Error failed(const std::string& what, const std::string& path) {
+  return {"cannot " + what + " '" + path + "': " + std::strerror(errno) +
+          "; set TMPDIR to a folder that can be written to"};
+}
+
+// A base that somebody else prepared, or a link to somewhere else, is not ours to use.
+bool is_private(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+         (info.st_mode & 022) == 0;
+}
+
+std::string file_name(std::string text) {
+  constexpr std::size_t kLongest = 100;
+  if (text.size() > kLongest) text.resize(kLongest);
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  return text;
+}
+
+}  // namespace
+
+std::string random_text(int length) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz012345";
+  std::string text(static_cast<std::size_t>(length), '\0');
+  if (::getrandom(text.data(), text.size(), 0) < 0)
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  for (char& letter : text) letter = kLetters[static_cast<unsigned char>(letter) % kLetters.size()];
+  return text;
+}
+
+std::string default_base(const char* tmpdir) {
+  std::string folder = tmpdir != nullptr ? tmpdir : "";
+  if (folder.empty()) folder = ::access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+  std::error_code ignored;  // a worker may change its directory, so the path must not be relative
+  const std::filesystem::path absolute = std::filesystem::absolute(folder, ignored);
+  return (ignored ? folder : absolute.string()) + "/ddprun-" + std::to_string(::geteuid());
+}
+
+Result<RunDirectory> RunDirectory::create(const std::string& base, const std::string& run_id) {
+  if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST)
+    return failed("make the directory", base);
+  if (!is_private(base))
+    return Error{"'" + base +
+                 "' is not a directory that belongs to this user alone; remove it, or set TMPDIR "
+                 "to another folder"};
+  for (int tries = 0; tries < 100; ++tries) {
+    std::string path = base + "/" + file_name(run_id) + "_" + random_text(8);
+    if (::mkdir(path.c_str(), 0700) == 0) return RunDirectory(std::move(path));
+    if (errno != EEXIST) break;
+  }
+  return failed("make a directory in", base);
+}
+
+RunDirectory::~RunDirectory() {
+  for (auto path = made_.rbegin(); path != made_.rend(); ++path) ::rmdir(path->c_str());
+}
+
+std::string RunDirectory::attempt_path(int attempt) const {
+  return path() + "/attempt_" + std::to_string(attempt);
+}
+
+std::string RunDirectory::error_file(int attempt, int rank) const {
+  return attempt_path(attempt) + "/" + std::to_string(rank) + "/error.json";
+}
+
+Result<void> RunDirectory::make(std::string path) {
+  if (::mkdir(path.c_str(), 0700) != 0) return failed("make the directory", path);
+  made_.push_back(std::move(path));
+  return {};
+}
+
+Result<void> RunDirectory::make_worker_directory(int attempt, int rank) {
+  if (std::exchange(attempt_, attempt) != attempt)
+    if (auto made = make(attempt_path(attempt)); !made) return made;
+  return make(attempt_path(attempt) + "/" + std::to_string(rank));
+}
+
+void RunDirectory::remove() {
+  while (!made_.empty() && ::rmdir(made_.back().c_str()) == 0) made_.pop_back();
+  std::error_code ignored;
+  if (!made_.empty()) std::filesystem::remove_all(path(), ignored);
+  made_.clear();
+}
+
+std::string read_error_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::string text;
+  char buffer[65536];
+  for (ssize_t got;
+       text.size() < kLongestErrorFile && (got = ::read(file.get(), buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  return text;
+}
+
+}  // namespace ddprun::agent

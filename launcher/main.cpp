@@ -1,0 +1,28 @@
+// ddprun: starts the workers of a training job. See docs/architecture.md.
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/guardian/disguise.h"
+#include "launcher/guardian/guardian.h"
+#include "launcher/launch.h"
+
+int main(int argc, char** argv) {
+  using namespace ddprun;
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  guardian::Link link = guardian::split();
+  guardian::disguise(argc, argv);
+  report::ExitDecision end{.code = 125};
+  try {
+    end = launch(words, cli::Environment(environ), std::move(link));
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "ddprun: cannot go on: %s\n", failure.what());
+  }
+  // The guardian sees how this process ends, and ends alike.
+  if (end.by_signal != 0) guardian::end_by_signal(end.by_signal, /*is_init=*/false);
+  return end.code;
+}

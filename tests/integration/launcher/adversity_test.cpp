@@ -1,0 +1,140 @@
+// Ends that must come even when something around ddprun does not answer: a console that nobody
+// reads, a driver library that hangs. And what must survive them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
+#include "launcher/process/children.h"
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+bool gone(pid_t pid, milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (process::is_alive(pid)) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return true;
+}
+
+// Its guardian and launcher, killed at the end whatever happens.
+class Job {
+ public:
+  explicit Job(std::vector<std::string> words, RunOptions options = {})
+      : program_(ddprun_words(std::move(words)), std::move(options)) {}
+  ~Job() {
+    if (launcher_ != 0 && process::is_alive(launcher_)) ::kill(launcher_, SIGKILL);
+  }
+
+  Program& program() { return program_; }
+  pid_t guardian() const { return program_.pid(); }
+  pid_t launcher() {
+    while (launcher_ == 0) {
+      const auto children = process::children_of(program_.pid());
+      if (!children.empty()) launcher_ = children.front();
+    }
+    return launcher_;
+  }
+
+ private:
+  Program program_;
+  pid_t launcher_ = 0;
+};
+
+// Two workers fill the pipes of stdout and stderr, which this test reads no further.
+const std::vector<std::string> kNobodyReads{"-n", "2", "sh", "-c", "echo up; yes >&2 & exec yes"};
+
+TEST(NobodyReadsTest, TheLauncherEndsWhenTheGuardianIsKilled) {
+  Job job(kNobodyReads);
+  ASSERT_TRUE(job.program().wait_for_output("up"));
+  const pid_t launcher = job.launcher();
+  std::this_thread::sleep_for(
+      milliseconds(300));  // the pipes fill; nothing tells that from outside
+  ::kill(job.guardian(), SIGKILL);
+  EXPECT_TRUE(gone(launcher, seconds(2)));
+}
+
+TEST(NobodyReadsTest, TheGuardianEndsWhenTheLauncherIsKilled) {
+  Job job(kNobodyReads);
+  ASSERT_TRUE(job.program().wait_for_output("up"));
+  const pid_t launcher = job.launcher();
+  std::this_thread::sleep_for(milliseconds(300));
+  ::kill(launcher, SIGKILL);
+  EXPECT_TRUE(gone(job.guardian(), seconds(2)));
+}
+
+// A FIFO without a writer: dlopen() waits for one, as NVML waits for a GPU that fell off the bus.
+class DriverHangsTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(::mkfifo(library_.c_str(), 0600), 0); }
+  RunOptions options() const { return {.environment = {"DDPRUN_NVML=" + library_}}; }
+
+  TemporaryFolder folder_;
+  std::string library_ = folder_ / "libnvidia-ml.so";
+};
+
+TEST_F(DriverHangsTest, AStopSignalEndsIt) {
+  Job job({"true"}, options());
+  const pid_t launcher = job.launcher();
+  std::this_thread::sleep_for(milliseconds(200));  // it waits in dlopen()
+  ::kill(job.guardian(), SIGINT);
+  EXPECT_TRUE(gone(job.guardian(), seconds(2)));
+  EXPECT_TRUE(gone(launcher, seconds(2)));
+}
+
+TEST_F(DriverHangsTest, NothingIsLeftWhenTheGuardianIsKilled) {
+  Job job({"true"}, options());
+  const pid_t launcher = job.launcher();
+  std::this_thread::sleep_for(milliseconds(200));
+  ::kill(job.guardian(), SIGKILL);
+  EXPECT_TRUE(gone(launcher, seconds(2)));
+}
+
+TEST(StrangersTest, ADaemonOfAnEarlierChildIsNotTouched) {
+  const std::string mark = "7" + std::to_string(::getpid()) + "." + std::to_string(::rand());
+  std::string words;
+  for (const std::string& word : ddprun_words({"sleep", "0.8"})) words += " " + word;
+  // The child from before ddprun starts its daemon only when ddprun is there already.
+  const Finished end = run({"/bin/sh", "-c",
+                            "(sleep 0.3; setsid sleep " + mark +
+                                " > /dev/null 2>&1 &) > /dev/null 2>&1 & exec" + words});
+  EXPECT_EQ(end.code, 0) << end.err;
+  const auto alive = pids_with(mark);
+  EXPECT_EQ(alive.size(), 1U);
+  for (pid_t pid : alive) ::kill(pid, SIGKILL);
+}
+
+TEST(ErrorFileTest, ALongOneIsReadWhole) {
+  const Finished end =
+      ddprun({"sh", "-c",
+              "printf '{\"message\":{\"message\":\"RuntimeError: boom\",\"extraInfo\":"
+              "{\"py_callstack\":\"%0100000d\"}}}' 0 > $TORCHELASTIC_ERROR_FILE; exit 3"});
+  EXPECT_EQ(end.code, 3);
+  EXPECT_THAT(end.err, HasSubstr("RuntimeError: boom"));
+}
+
+TEST(ErrorFileTest, TheOneOfDdprunItselfGetsACopy) {
+  const TemporaryFolder folder;
+  const std::string copy = folder / "outer.json";
+  const Finished end =
+      ddprun({"sh", "-c", "printf '{\"message\":\"boom\"}' > $TORCHELASTIC_ERROR_FILE; exit 3"},
+             {.environment = {"TORCHELASTIC_ERROR_FILE=" + copy}});
+  EXPECT_EQ(end.code, 3);
+  std::ifstream file(copy);
+  std::string text;
+  std::getline(file, text);
+  EXPECT_THAT(text, HasSubstr("boom"));
+}
+
+}  // namespace
+}  // namespace ddprun::test

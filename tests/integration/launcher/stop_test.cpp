@@ -1,0 +1,170 @@
+// Signals to ddprun, and the stop ladder.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "launcher/process/children.h"
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class StopSignalTest : public testing::TestWithParam<int> {};
+
+TEST_P(StopSignalTest, IsForwardedAndEndsUsAsWell) {
+  const int signo = GetParam();
+  const std::string number = std::to_string(signo);
+  Program program(ddprun_words({"-n", "2", "sh", "-c",
+                                "trap 'echo got $RANK; exit 5' " + number +
+                                    "; echo up $RANK; while :; do sleep 0.01; done"}));
+  ASSERT_TRUE(program.wait_for_output("up 0") && program.wait_for_output("up 1"));
+  ::kill(program.pid(), signo);
+  const Finished end = program.finish();
+  EXPECT_EQ(end.signal, signo) << end.err;
+  EXPECT_THAT(end.out, HasSubstr("got 0"));
+  EXPECT_THAT(end.out, HasSubstr("got 1"));
+  EXPECT_THAT(end.err, Not(HasSubstr("failed first")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, StopSignalTest, testing::Values(SIGTERM, SIGINT, SIGHUP, SIGQUIT),
+                         [](const auto& chosen) {
+                           return std::string(::sigabbrev_np(chosen.param));
+                         });
+
+// Ignores TERM and INT and says when it does.
+const char* const kStubborn = "trap '' TERM INT; echo up $RANK; while :; do sleep 0.01; done";
+
+TEST(StopTest, AfterTheGraceTimeWorkersAreKilled) {
+  Program program(ddprun_words({"--shutdown-timeout", "0.2", "sh", "-c", kStubborn}));
+  ASSERT_TRUE(program.wait_for_output("up 0"));
+  ::kill(program.pid(), SIGTERM);
+  const Finished end = program.finish();
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_GE(end.took.count(), 200);
+  EXPECT_THAT(end.err, HasSubstr("SIGKILL"));
+}
+
+TEST(StopTest, ASecondSignalDoesNotWait) {
+  Program program(ddprun_words({"-v", "-n", "2", "sh", "-c", kStubborn}));
+  ASSERT_TRUE(program.wait_for_output("up 0") && program.wait_for_output("up 1"));
+  ::kill(program.pid(), SIGINT);
+  ASSERT_TRUE(program.wait_for_error("told to stop"));
+  run({"/bin/sleep", "0.15"});  // within 100 ms it would be the same signal, delivered twice
+  ::kill(program.pid(), SIGINT);
+  const Finished end = program.finish();
+  EXPECT_EQ(end.signal, SIGINT);
+  EXPECT_LT(end.took.count(), 10'000);
+}
+
+TEST(StopTest, AStoppedWorkerDoesNotDelayTheEnd) {
+  const TemporaryFolder folder;
+  const Finished end = ddprun(
+      {"-n", "2", "sh", "-c",
+       "cd " + folder.path() +
+           "; if [ $RANK = 0 ]; then echo $$ > new && mv new pid; kill -STOP $$; sleep 100; fi"
+           "; while ! grep -qs '^State:.T' /proc/$(cat pid 2> /dev/null)/status; do :; done; exit "
+           "4"});
+  EXPECT_EQ(end.code, 4);
+  EXPECT_LT(end.took.count(), 10'000);
+}
+
+TEST(StopTest, UnderNohupAHangupIsIgnoredByUsAndFatalForWorkers) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.make_fifo("fifo");
+  Program program(
+      ddprun_words({"sh", "-c",
+                    "grep SigIgn /proc/$$/status; echo up; read line < " + fifo + "; echo $line"}),
+      {.ignore_hangup = true});
+  ASSERT_TRUE(program.wait_for_output("up"));
+  ::kill(program.pid(), SIGHUP);
+  std::ofstream(fifo) << "still here\n";
+  const Finished end = program.finish();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.out, HasSubstr("SigIgn:\t0000000000000000"));
+  EXPECT_THAT(end.out, HasSubstr("still here"));
+}
+
+TEST(StopTest, ANobodyWhoReadsOurOutputDoesNotKeepUs) {
+  Program program(ddprun_words({"sh", "-c", "echo up; exec yes"}));
+  ASSERT_TRUE(program.wait_for_output("up"));
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_TRUE(program.wait_for_end());
+}
+
+TEST(StopTest, BeforeTheFirstWorkerWeEndLikeAnyProgram) {
+  const TemporaryFolder folder;
+  // A driver library that never finishes loading.
+  Program program(ddprun_words({"-n", "1", "/bin/true"}),
+                  {.environment = {"DDPRUN_NVML=" + folder.make_fifo("driver")}});
+  while (process::children_of(program.pid()).empty()) {
+  }
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().signal, SIGTERM);
+}
+
+TEST(StopTest, AsProcessOneWeExitWithTheCodeOfTheSignal) {
+  const auto in_namespace = [](const std::string& script) {
+    std::vector<std::string> words{"/usr/bin/unshare", "-Urfp", "--mount-proc"};
+    for (const std::string& word : ddprun_words({"-q", "sh", "-c", script})) words.push_back(word);
+    return run(words);
+  };
+  if (run({"/usr/bin/unshare", "-Urfp", "--mount-proc", "/bin/true"}).code != 0)
+    GTEST_SKIP() << "this machine does not let us have a pid namespace";
+  EXPECT_EQ(in_namespace("exit 3").code, 3);
+  EXPECT_EQ(in_namespace("kill -TERM 1; sleep 100").code, 128 + SIGTERM);
+}
+
+TEST(StopTest, AJobInTheBackgroundOfAScriptCanBeInterrupted) {
+  std::string words;
+  for (const std::string& word : ddprun_words({"sh", "-c", "'echo up; exec sleep 100'"}))
+    words += " " + word;
+  // This is how a shell without job control starts what stands before a `&`.
+  Program program({"/bin/sh", "-c", "trap '' INT QUIT; exec" + words});
+  ASSERT_TRUE(program.wait_for_output("up"));
+  ::kill(program.pid(), SIGINT);
+  EXPECT_EQ(program.finish().signal, SIGINT);
+}
+
+TEST(StopTest, UserSignalsReachThoseWhoWantThemAndEndNobody) {
+  Program program(ddprun_words({"-n", "2", "sh", "-c",
+                                "[ $RANK = 0 ] && trap 'echo got it; exit 0' USR1; echo up $RANK; "
+                                "while :; do sleep 0.01; done"}));
+  ASSERT_TRUE(program.wait_for_output("up 0") && program.wait_for_output("up 1"));
+  ::kill(program.pid(), SIGUSR1);
+  ASSERT_TRUE(program.wait_for_output("got it"));
+  ::kill(program.pid(), SIGUSR2);
+  ASSERT_TRUE(program.wait_for_error("SIGUSR2 was not passed on"));
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().signal, SIGTERM);
+}
+
+// Waits until `ps` shows the state (a letter) for a process.
+bool comes_to_state(const std::string& pid, char state) {
+  for (int tries = 0; tries < 1000; ++tries)
+    if (run({"/bin/ps", "-o", "stat=", "-p", pid}).out[0] == state) return true;
+  return false;
+}
+
+TEST(StopTest, CtrlZStopsTheWorkersAndUsAndContinueWakesAll) {
+  Program program(ddprun_words({"sh", "-c", "echo up $$; exec sleep 1000"}));
+  ASSERT_TRUE(program.wait_for_output("up ") && program.wait_for_output("\n"));
+  const std::string worker = lines(program.out()).at(0).substr(3);
+  ::kill(program.pid(), SIGTSTP);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WSTOPPED | WNOWAIT), 0);
+  EXPECT_TRUE(comes_to_state(worker, 'T'));
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(comes_to_state(worker, 'S'));
+  ::kill(program.pid(), SIGTERM);
+  const Finished end = program.finish();
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ(end.signal, SIGTERM);
+}
+
+}  // namespace
+}  // namespace ddprun::test

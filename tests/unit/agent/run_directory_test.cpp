@@ -1,0 +1,121 @@
+// The private directory of a run, in a folder that the test makes.
+#include "launcher/agent/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace ddprun::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "ddprun-run-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    base_ = folder_ + "/base";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  RunDirectory make(const std::string& id = "job") {
+    auto made = RunDirectory::create(base_, id);
+    EXPECT_TRUE(made) << made.error().text;
+    return std::move(*made);
+  }
+  bool base_is_empty() const { return fs::is_empty(base_); }
+
+  std::string folder_, base_;
+};
+
+TEST_F(RunDirectoryTest, IsPrivateAndHasAPlaceForEachWorker) {
+  RunDirectory directory = make();
+  ASSERT_TRUE(directory.make_worker_directory(0, 0));
+  ASSERT_TRUE(directory.make_worker_directory(0, 12));
+  ASSERT_TRUE(directory.make_worker_directory(1, 0));
+  const std::string file = directory.error_file(0, 12);
+  EXPECT_THAT(file, testing::MatchesRegex(".*/base/job_[a-z0-9]+/attempt_0/12/error.json"));
+  std::ofstream(file) << "text";
+  EXPECT_EQ(read_error_file(file), "text");
+  EXPECT_EQ(read_error_file(directory.error_file(1, 0)), "");
+  struct stat info {};
+  ASSERT_EQ(::stat(base_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+}
+
+TEST_F(RunDirectoryTest, WithoutFilesItGoes) {
+  {
+    RunDirectory directory = make();
+    ASSERT_TRUE(directory.make_worker_directory(0, 0));
+  }
+  EXPECT_TRUE(base_is_empty());
+}
+
+TEST_F(RunDirectoryTest, WithAFileItStaysUnlessItIsRemoved) {
+  std::optional<RunDirectory> directory(make());
+  ASSERT_TRUE(directory->make_worker_directory(0, 0));
+  ASSERT_TRUE(directory->make_worker_directory(0, 1));
+  const std::string file = directory->error_file(0, 0);
+  const std::string other = fs::path(directory->error_file(0, 1)).parent_path();
+  std::ofstream(file) << "why it failed";
+  directory.reset();
+  EXPECT_EQ(read_error_file(file), "why it failed");
+  EXPECT_FALSE(fs::exists(other));
+
+  RunDirectory second = make();
+  ASSERT_TRUE(second.make_worker_directory(0, 0));
+  std::ofstream(second.error_file(0, 0)) << "x";
+  second.remove();
+  EXPECT_FALSE(fs::exists(second.error_file(0, 0)));
+}
+
+TEST_F(RunDirectoryTest, TwoRunsOfOneIdAreApart) {
+  const RunDirectory one = make(), two = make();
+  EXPECT_NE(one.error_file(0, 0), two.error_file(0, 0));
+}
+
+TEST_F(RunDirectoryTest, AnIdCannotLeaveTheBase) {
+  const RunDirectory directory = make("../../etc/x y");
+  EXPECT_THAT(directory.error_file(0, 0), HasSubstr(base_ + "/.._.._etc_x_y_"));
+}
+
+TEST_F(RunDirectoryTest, ABaseThatOthersCanChangeIsRefused) {
+  fs::create_directory(base_);
+  ::chmod(base_.c_str(), 0777);
+  const auto open = RunDirectory::create(base_, "job");
+  ASSERT_FALSE(open);
+  EXPECT_THAT(open.error().text, HasSubstr(base_));
+  fs::remove(base_);
+  fs::create_directory(folder_ + "/elsewhere");
+  fs::create_directory_symlink(folder_ + "/elsewhere", base_);
+  EXPECT_FALSE(RunDirectory::create(base_, "job"));
+}
+
+TEST_F(RunDirectoryTest, AFolderThatIsNotThereIsNamed) {
+  const auto made = RunDirectory::create(folder_ + "/no/base", "job");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().text,
+              testing::AllOf(HasSubstr(folder_ + "/no/base"), HasSubstr("TMPDIR")));
+}
+
+TEST(DefaultBaseTest, FollowsTmpdir) {
+  EXPECT_EQ(default_base("/scratch"), "/scratch/ddprun-" + std::to_string(::geteuid()));
+  EXPECT_THAT(default_base(nullptr), Not(testing::IsEmpty()));
+  EXPECT_EQ(default_base(""), default_base(nullptr));
+}
+
+TEST(RandomTextTest, HasTheLengthAndIsNotTheSameTwice) {
+  EXPECT_EQ(random_text(8).size(), 8U);
+  EXPECT_NE(random_text(16), random_text(16));
+}
+
+}  // namespace
+}  // namespace ddprun::agent
