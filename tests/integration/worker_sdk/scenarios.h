@@ -1,0 +1,14 @@
+// What the ranks of a test do. Each scenario prints "name value" lines that the test reads.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace ddp::test {
+
+using Scenarios = std::map<std::string, void (*)()>;
+
+Scenarios collective_scenarios();
+Scenarios data_parallel_scenarios();
+
+}  // namespace ddp::test

@@ -1,0 +1,42 @@
+#include "worker_sdk/src/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ddp::detail {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(RankList, JoinsNeighbours) {
+  EXPECT_EQ(rank_list({}), "none");
+  EXPECT_EQ(rank_list({4}), "4");
+  EXPECT_EQ(rank_list({0, 1}), "0, 1");
+  EXPECT_EQ(rank_list({0, 1, 2, 3, 5, 7, 8, 9}), "0-3, 5, 7-9");
+}
+
+TEST(Seconds, HaveOneDigit) {
+  EXPECT_EQ(seconds(std::chrono::milliseconds(2'549)), "2.5 s");
+}
+
+TEST(ExplainGloo, DropsTheSourceAndSaysWhatItMeans) {
+  const std::string text = explain_gloo(
+      "[../third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "
+      "[127.0.0.1]:1234");
+  EXPECT_THAT(text,
+              StartsWith("Connection closed by peer [127.0.0.1]:1234. Another rank has ended"));
+}
+
+TEST(ExplainGloo, ATimeOutIsNotALostConnection) {
+  EXPECT_THAT(explain_gloo("[/gloo/unbound_buffer.cc:81] Timed out waiting 1000ms for recv"),
+              HasSubstr("Another rank does not take part"));
+}
+
+TEST(ExplainGloo, LeavesOtherTextsAlone) {
+  EXPECT_EQ(explain_gloo("[1, 2] is no shape"), "[1, 2] is no shape");
+  EXPECT_EQ(explain_gloo("Invalid scalar type"), "Invalid scalar type");
+}
+
+}  // namespace
+}  // namespace ddp::detail

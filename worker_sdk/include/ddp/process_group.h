@@ -1,0 +1,112 @@
+// Joining the other ranks of a job, and asking who and how many they are.
+//
+// Names, defaults and results are those of torch.distributed, and so are the keys in the store: C++
+// and Python ranks of the same PyTorch release meet in one group.
+//
+// All functions belong to the thread that trains; they are not for several threads at once.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ddp/environment.h"
+#include "ddp/error.h"
+#include "ddp/export.h"
+
+namespace ddp {
+
+namespace detail {
+struct GroupState;  // owns c10d's process group; src/group_state.h
+}
+
+// A handle of a group of ranks; copies mean the same group. The empty handle, `ProcessGroup{}`,
+// means the default group wherever a group is asked for, as None does in Python.
+class DDP_API ProcessGroup {
+ public:
+  ProcessGroup() = default;
+  explicit ProcessGroup(std::shared_ptr<detail::GroupState> state) : state_(std::move(state)) {}
+
+  // False for the empty handle.
+  explicit operator bool() const { return state_ != nullptr; }
+
+  // Whether this process belongs to the group. The empty handle counts as the default group.
+  bool is_member() const;
+  // This process's index in the group; -1 if it does not belong to it.
+  int rank() const;
+  // Number of ranks in the group; -1 if this process does not belong to it.
+  int size() const;
+  // Global ranks of the members, ascending: element i has rank i in the group.
+  std::vector<int> ranks() const;
+
+  const std::shared_ptr<detail::GroupState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<detail::GroupState> state_;
+};
+
+// How to join. Everything has a default: `init_process_group()` does what the launcher prepared.
+struct InitOptions {
+  // "gloo" or "nccl". Empty: "nccl" if local_device() is a GPU, else "gloo".
+  std::string backend = {};
+  // "env://": RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT. Others are not available yet.
+  std::string init_method = "env://";
+  // Replace RANK and WORLD_SIZE if not negative.
+  int rank = -1;
+  int world_size = -1;
+  // For joining and for every collective. Default as in Python: Gloo 30 minutes, NCCL 10 minutes.
+  std::optional<std::chrono::milliseconds> timeout = {};
+  // With "nccl": makes the communicator at once on this GPU, cuda:K, instead of at the first
+  // collective. Refused with "gloo", and so is another kind of device.
+  std::optional<c10::Device> device_id = {};
+};
+
+// Joins the default group and returns when all ranks have come. With
+// TORCHELASTIC_USE_AGENT_STORE=True (ddprun, torchrun) every rank connects to the launcher's store,
+// otherwise rank 0 hosts one on MASTER_PORT. Under DDPRUN=1 stdout becomes line-buffered. Must be
+// the first use of LibTorch if the backend is "nccl".
+//
+// Throws ddp::Error: all missing variables at once and how to start the program; a store that
+// cannot be reached, with address, time and last reason; ranks that did not come, and those that
+// did. Then there is no group, and it may be called again.
+// PyTorch: torch.distributed.init_process_group.
+DDP_API void init_process_group(const InitOptions& options = {});
+
+// Leaves the default group and all others. Without it a process may still end at any time. Groups
+// in use by a living DistributedDataParallel live as long as it does. Throws ddp::Error before
+// init_process_group.
+// PyTorch: torch.distributed.destroy_process_group.
+DDP_API void destroy_process_group();
+
+// Whether this process has a default group.
+DDP_API bool is_initialized();
+
+// This process's rank in `group`, -1 if it does not belong to it. Throws ddp::Error before
+// init_process_group.
+DDP_API int get_rank(const ProcessGroup& group = {});
+// Number of ranks in `group`, -1 if this process does not belong to it. Throws like get_rank.
+DDP_API int get_world_size(const ProcessGroup& group = {});
+inline int rank() {
+  return get_rank();
+}
+inline int world_size() {
+  return get_world_size();
+}
+
+// "gloo" or "nccl". Throws like get_rank.
+// PyTorch: torch.distributed.get_backend.
+DDP_API std::string get_backend(const ProcessGroup& group = {});
+
+// Makes a group of some ranks of the default group. Every rank of the job must call it, in the same
+// order, members or not. `ranks` are global ranks in any order, without repetition; an empty list
+// means all. Returns a handle whose is_member() is false on the other ranks. Throws ddp::Error on a
+// rank that does not exist or is named twice, and if a member does not come. PyTorch:
+// torch.distributed.new_group.
+DDP_API ProcessGroup new_group(const std::vector<int>& ranks = {},
+                               std::optional<std::chrono::milliseconds> timeout = std::nullopt);
+
+}  // namespace ddp

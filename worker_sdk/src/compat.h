@@ -1,0 +1,89 @@
+// Everything that differs between the supported versions of LibTorch, 2.7 to 2.15. What exists is
+// detected; version numbers are not compared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace ddp::compat {
+
+// Arguments of the Reducer that the SDK sets, in the order of all its constructors.
+struct ReducerArguments {
+  std::vector<at::Tensor> parameters;
+  std::vector<std::vector<std::size_t>> buckets;
+  std::vector<std::size_t> bucket_limits;
+  c10::intrusive_ptr<c10d::ProcessGroup> group;
+  std::vector<bool> expect_sparse;
+  std::int64_t bucket_bytes_cap = 0;
+  bool find_unused_parameters = false;
+  bool gradient_as_bucket_view = false;
+  std::unordered_map<std::size_t, std::string> names;
+  std::int64_t first_bucket_bytes_cap = 0;
+};
+
+// Its constructor has had three forms: with the limits of the buckets (up to 2.7), without them and
+// with two flags (2.8 to 2.10), and with a list of bucket caps behind those (from 2.11 on).
+template <class Reducer = c10d::Reducer>
+std::shared_ptr<Reducer> make_reducer(ReducerArguments a) {
+  using Parameters = decltype(a.parameters);
+  using Buckets = decltype(a.buckets);
+  using Group = decltype(a.group);
+  using Sparse = decltype(a.expect_sparse);
+  using Names = decltype(a.names);
+  using Caps = std::vector<std::int64_t>;
+  using Int = std::int64_t;
+  if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int, bool,
+                                        bool, Names, Int, bool, bool, Caps>) {
+    return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
+                                     std::move(a.group), std::move(a.expect_sparse),
+                                     a.bucket_bytes_cap, a.find_unused_parameters,
+                                     a.gradient_as_bucket_view, std::move(a.names),
+                                     a.first_bucket_bytes_cap, false, false, Caps{});
+  } else if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int,
+                                               bool, bool, Names, Int, bool, bool>) {
+    return std::make_shared<Reducer>(
+        std::move(a.parameters), std::move(a.buckets), std::move(a.group),
+        std::move(a.expect_sparse), a.bucket_bytes_cap, a.find_unused_parameters,
+        a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap, false, false);
+  } else {
+    return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
+                                     std::move(a.bucket_limits), std::move(a.group),
+                                     std::move(a.expect_sparse), a.bucket_bytes_cap,
+                                     a.find_unused_parameters, a.gradient_as_bucket_view,
+                                     std::move(a.names), a.first_bucket_bytes_cap);
+  }
+}
+
+// Some distributions build LibTorch without libuv, and its TCPStore then refuses its own default.
+template <class Options = c10d::TCPStoreOptions>
+void set_use_libuv(Options& options, bool use) {
+  if constexpr (requires { options.useLibUV; }) options.useLibUV = use;
+}
+
+// Time-out, and the network devices: GLOO_SOCKET_IFNAME, else the host's name, else loopback. Newer
+// versions do it themselves. A template because only one source file may see Gloo's declarations.
+template <class Gloo>
+auto gloo_options(std::chrono::milliseconds timeout, const std::vector<std::string>& interfaces) {
+  using Options = typename Gloo::Options;
+  if constexpr (requires { Options::create_default(timeout); }) {
+    return Options::create_default(timeout);
+  } else {
+    auto options = Options::create(timeout);
+    for (const std::string& interface : interfaces) {
+      options->devices.push_back(Gloo::createDeviceForInterface(interface));
+    }
+    if (interfaces.empty()) options->devices.push_back(Gloo::createDefaultDevice());
+    options->threads = static_cast<int>(options->devices.size()) * 2;
+    return options;
+  }
+}
+
+}  // namespace ddp::compat

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <limits>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <utility>
+
+#include "ddp/distributed_data_parallel.h"
+#include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/module_tensors.h"
+#include "worker_sdk/src/output_sink.h"
+#include "worker_sdk/src/text.h"
+#include "worker_sdk/src/translate.h"
+
+namespace ddp {
+namespace detail {
+
+struct DataParallelCore::State {
+  std::shared_ptr<GroupState> group;
+  std::shared_ptr<torch::nn::Module> module;
+  DistributedDataParallelOptions options;
+  // In this order, so that the logger goes before the reducer that it holds.
+  c10::intrusive_ptr<SinkState> sink;
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;
+  // Whether the last forward was a synchronized one, so that the buffers may have changed since.
+  bool require_forward_param_sync = true;
+  bool require_backward_grad_sync = true;
+};
+
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr double kDefaultBucketCapMb = 25;
+constexpr std::size_t kBroadcastBytes = 250 * kMiB;
+constexpr const char* kName = "DistributedDataParallel";
+
+std::shared_ptr<GroupState> usable_group(const ProcessGroup& handle) {
+  auto group = resolve(handle, kName);
+  if (group->is_member()) return group;
+  throw Error(group->global_rank,
+              std::string(kName) +
+                  ": this rank does not belong to process_group, whose ranks are " +
+                  rank_list(group->ranks));
+}
+
+void check_module(const GroupState& group, const TrainableParameters& parameters,
+                  const NamedTensors& states) {
+  const std::string name = std::string(kName) + ": ";
+  if (parameters.tensors.empty()) {
+    throw Error(group.global_rank,
+                name +
+                    "no parameter of the module requires a gradient, so there is "
+                    "nothing to average");
+  }
+  for (std::size_t i = 0; i < states.tensors.size(); ++i) {
+    const c10::Device first = states.tensors[0].device(), other = states.tensors[i].device();
+    if (first.type() == other.type()) continue;
+    throw Error(group.global_rank,
+                name + "the module lies on two kinds of devices: " + states.names[0] + " on " +
+                    first.str() + ", " + states.names[i] + " on " + other.str());
+  }
+}
+
+// In the first iteration everything is one bucket, unless unused parameters are looked for: then
+// the buckets are never built again, so they have their final size at once.
+std::vector<std::size_t> first_bucket_limits(const DistributedDataParallelOptions& options,
+                                             std::int64_t first_cap, std::int64_t cap) {
+  if (options.static_graph || !options.find_unused_parameters) {
+    return {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())};
+  }
+  if (options.bucket_cap_mb) return {static_cast<std::size_t>(cap)};
+  return {static_cast<std::size_t>(first_cap), static_cast<std::size_t>(cap)};
+}
+
+std::shared_ptr<c10d::Reducer> make_reducer(const GroupState& group,
+                                            const TrainableParameters& parameters,
+                                            const DistributedDataParallelOptions& options) {
+  const auto cap =
+      static_cast<std::int64_t>(options.bucket_cap_mb.value_or(kDefaultBucketCapMb) * kMiB);
+  const std::int64_t first_cap =
+      options.bucket_cap_mb ? cap : std::int64_t{c10d::kDefaultFirstBucketBytes};
+  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
+      parameters.tensors, first_bucket_limits(options, first_cap, cap), parameters.expect_sparse);
+  // Gradients come roughly in the opposite order of the parameters.
+  std::reverse(buckets.begin(), buckets.end());
+  std::reverse(limits.begin(), limits.end());
+  return compat::make_reducer({.parameters = parameters.tensors,
+                               .buckets = std::move(buckets),
+                               .bucket_limits = std::move(limits),
+                               .group = group.group,
+                               .expect_sparse = parameters.expect_sparse,
+                               .bucket_bytes_cap = cap,
+                               .find_unused_parameters = options.find_unused_parameters,
+                               .gradient_as_bucket_view = options.gradient_as_bucket_view,
+                               .names = parameters.names,
+                               .first_bucket_bytes_cap = first_cap});
+}
+
+// The Reducer writes down times and bucket sizes through it, and cannot do without.
+std::shared_ptr<c10d::Logger> make_logger(const std::shared_ptr<c10d::Reducer>& reducer,
+                                          const torch::nn::Module& module,
+                                          const DistributedDataParallelOptions& options) {
+  auto logger = std::make_shared<c10d::Logger>(reducer);
+  reducer->set_logger(logger);
+  const bool one_gpu = options.device && options.device->is_cuda();
+  const std::vector<int> ids =
+      one_gpu ? std::vector<int>{options.device->index()} : std::vector<int>{};
+  logger->set_construction_data_and_log(module.name(), ids, one_gpu ? ids[0] : -1,
+                                        options.broadcast_buffers, /*has_sync_bn=*/false,
+                                        options.static_graph);
+  if (options.static_graph) {
+    reducer->set_static_graph();
+    logger->set_static_graph();
+  }
+  return logger;
+}
+
+void check_options(const GroupState& group, const DistributedDataParallelOptions& options) {
+  if (!options.bucket_cap_mb || *options.bucket_cap_mb > 0) return;
+  throw Error(group.global_rank, std::string(kName) + ": bucket_cap_mb must be more than 0");
+}
+
+}  // namespace
+
+DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
+                                   const DistributedDataParallelOptions& options)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.group = usable_group(options.process_group);
+  s.module = std::move(module);
+  if (!s.module) {
+    throw Error(s.group->global_rank,
+                std::string(kName) + ": there is no module: the holder or pointer is empty");
+  }
+  s.options = options;
+  check_options(*s.group, options);
+  translated(s.group->global_rank, kName, [&] {
+    if (options.device) s.module->to(*options.device);
+    const TrainableParameters parameters = trainable_parameters(*s.module);
+    const NamedTensors states = module_states(*s.module, options.broadcast_buffers);
+    check_module(*s.group, parameters, states);
+    verify_same_model(*s.group, parameters, states);
+    c10d::broadcast_coalesced(s.group->group, states.tensors, kBroadcastBytes, 0);
+    s.reducer = make_reducer(*s.group, parameters, options);
+    s.logger = make_logger(s.reducer, *s.module, options);
+    s.sink = c10::make_intrusive<SinkState>();
+    s.sink->reducer = s.reducer;
+    s.sink->static_graph = options.static_graph;
+  });
+}
+
+DataParallelCore::~DataParallelCore() = default;
+
+void DataParallelCore::before_forward() {
+  State& s = *state_;
+  const bool gradients = at::GradMode::is_enabled();
+  translated(s.group->global_rank, kName, [&] {
+    if (gradients && s.require_backward_grad_sync) {
+      s.logger->set_runtime_stats_and_log();
+      s.reducer->prepare_for_forward();
+    }
+    if (gradients) s.reducer->rebuild_buckets();
+    if (!s.require_forward_param_sync || !s.options.broadcast_buffers) return;
+    const std::vector<at::Tensor> buffers = unique_buffers(*s.module);
+    if (buffers.empty()) return;
+    const at::NoGradGuard no_grad;
+    c10d::broadcast_coalesced(s.group->group, buffers, kBroadcastBytes, 0);
+  });
+}
+
+bool DataParallelCore::wants_outputs() const {
+  const State& s = *state_;
+  return s.options.static_graph ? !s.sink->delay_all_reduce_enqueued
+                                : s.options.find_unused_parameters;
+}
+
+void DataParallelCore::after_forward(const std::vector<at::Tensor*>& outputs) {
+  State& s = *state_;
+  s.require_forward_param_sync = at::GradMode::is_enabled() && s.require_backward_grad_sync;
+  translated(s.group->global_rank, kName, [&] {
+    if (s.require_forward_param_sync) {
+      std::vector<at::Tensor> roots;
+      if (s.options.find_unused_parameters && !s.options.static_graph) {
+        for (const at::Tensor* output : outputs) {
+          if (output->defined()) roots.push_back(*output);
+        }
+      }
+      s.reducer->prepare_for_backward(roots);
+    }
+    if (wants_outputs()) pass_through_sink(s.sink, outputs);
+  });
+}
+
+at::Tensor DataParallelCore::move_input(const at::Tensor& input) const {
+  return state_->options.device && input.defined() ? input.to(*state_->options.device) : input;
+}
+
+std::map<std::string, std::string> DataParallelCore::logging_data() const {
+  const at::DDPLoggingData data = state_->logger->get_ddp_logging_data();
+  std::map<std::string, std::string> all = data.strs_map;
+  for (const auto& [name, number] : data.ints_map) all[name] = std::to_string(number);
+  return all;
+}
+
+bool DataParallelCore::set_backward_grad_sync(bool on) {
+  return std::exchange(state_->require_backward_grad_sync, on);
+}
+
+}  // namespace detail
+
+NoSyncGuard::NoSyncGuard(std::shared_ptr<detail::DataParallelCore> core)
+    : core_(std::move(core)), before_(core_->set_backward_grad_sync(false)) {}
+
+NoSyncGuard::~NoSyncGuard() {
+  core_->set_backward_grad_sync(before_);
+}
+
+}  // namespace ddp

@@ -1,0 +1,36 @@
+// What a ddp::ProcessGroup handle points to.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "ddp/process_group.h"
+
+namespace ddp::detail {
+
+struct GroupState {
+  std::string name;        // "0" for the default group, then a counter, as in Python
+  std::string backend;     // "gloo" or "nccl"
+  std::vector<int> ranks;  // global ranks of the members
+  int rank = -1;           // in this group; -1 where this process is no member
+  int global_rank = -1;
+  std::chrono::milliseconds timeout{0};
+  // Every member was built with this SDK, so there may be more between them than Python's ranks
+  // expect.
+  bool only_sdk_ranks = false;
+  c10::intrusive_ptr<c10d::Store> store;  // below the group's prefix; null where not a member
+  c10::intrusive_ptr<c10d::ProcessGroup> group;  // null where this process is no member
+
+  bool is_member() const { return rank >= 0; }
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+// The group that a handle means. Throws ddp::Error that begins with `what` before
+// init_process_group.
+std::shared_ptr<GroupState> resolve(const ProcessGroup& group, const char* what);
+
+}  // namespace ddp::detail

@@ -1,0 +1,39 @@
+// The parameters and buffers of a module, in Python's order and each once.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "worker_sdk/src/group_state.h"
+
+namespace ddp::detail {
+
+// What the Reducer works on: parameters that need a gradient.
+struct TrainableParameters {
+  std::vector<at::Tensor> tensors;
+  std::vector<bool> expect_sparse;  // owned by an Embedding with sparse gradients
+  std::unordered_map<std::size_t, std::string> names;
+};
+
+TrainableParameters trainable_parameters(torch::nn::Module& module);
+
+// What rank 0 sends at construction: all parameters, and the buffers if `with_buffers`; detached.
+struct NamedTensors {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+};
+NamedTensors module_states(torch::nn::Module& module, bool with_buffers);
+
+// The buffers; asked for anew before each broadcast because a module may replace them.
+std::vector<at::Tensor> unique_buffers(torch::nn::Module& module);
+
+// Checks that shapes, types, strides of parameters, and order agree on all ranks of the group.
+// Throws ddp::Error, the same text on each of them, which names the first difference; in a group
+// with Python ranks only what c10d itself checks, since more would confuse them.
+void verify_same_model(const GroupState& group, const TrainableParameters& parameters,
+                       const NamedTensors& states);
+
+}  // namespace ddp::detail

@@ -1,0 +1,229 @@
+#include "ddp/process_group.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "ddp/device.h"
+#include "worker_sdk/src/cuda_plugin.h"
+#include "worker_sdk/src/group_factory.h"
+#include "worker_sdk/src/store.h"
+#include "worker_sdk/src/translate.h"
+#include "worker_sdk/src/worker_environment.h"
+
+namespace ddp {
+namespace detail {
+namespace {
+
+constexpr std::chrono::minutes kGlooTimeout{30}, kNcclTimeout{10};
+
+struct World {
+  std::shared_ptr<GroupState> default_group;
+  std::vector<std::shared_ptr<GroupState>> groups;  // all others of which this process is a member
+  int next_name = 1;
+};
+
+// Never destroyed: a process that ends without destroy_process_group must not wait in a destructor
+// for a peer that is gone.
+World& world() {
+  static World& forever = *new World;
+  return forever;
+}
+
+void check_options(const InitOptions& options, int rank) {
+  if (world().default_group) throw Error(rank, "init_process_group: called a second time");
+  for (const char* later : {"tcp://", "file://"}) {
+    if (options.init_method.starts_with(later)) {
+      throw Error(
+          rank, "init_process_group: " + std::string(later) + " is not available yet; use env://");
+    }
+  }
+  if (options.init_method != "env://") {
+    throw Error(rank,
+                "init_process_group: unknown init_method " + options.init_method + "; use env://");
+  }
+  if (options.backend.find(':') != std::string::npos) {
+    throw Error(rank, "init_process_group: one backend for each kind of device, as in " +
+                          options.backend + ", is not available yet; use gloo or nccl");
+  }
+  if (!options.backend.empty() && options.backend != "gloo" && options.backend != "nccl") {
+    throw Error(rank, "init_process_group: unknown backend " + options.backend +
+                          "; there are gloo and nccl");
+  }
+  if (options.timeout && options.timeout->count() <= 0) {
+    throw Error(rank, "init_process_group: the timeout must be longer than zero");
+  }
+}
+
+void check_device_id(const std::optional<c10::Device>& device_id, const std::string& backend,
+                     int rank) {
+  if (!device_id || (backend == "nccl" && device_id->is_cuda() && device_id->has_index())) return;
+  throw Error(rank, "init_process_group: device_id=" + device_id->str() + " with backend " +
+                        backend + ": device_id is a GPU, cuda:K, for backend nccl only");
+}
+
+// NCCL needs CUDA, and CUDA must be loaded before LibTorch looks for it.
+std::string choose_backend(const InitOptions& options, int rank) {
+  const bool gpu = options.backend.empty() && local_device().is_cuda();
+  const std::string backend = options.backend.empty() ? (gpu ? "nccl" : "gloo") : options.backend;
+  check_device_id(options.device_id, backend, rank);
+  if (backend == "nccl") {
+    if (visible_gpu_count() == 0) {
+      throw Error(rank,
+                  "init_process_group: backend nccl needs a GPU and none is visible; use gloo");
+    }
+    const std::string why_not = load_cuda();
+    if (!why_not.empty()) throw Error(rank, "init_process_group: backend nccl: " + why_not);
+    local_device();  // made current, for communicators are made on the current device
+  }
+  return backend;
+}
+
+std::vector<int> first_integers(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+// Keys that only ranks of this SDK set, below the default group's prefix.
+std::vector<std::string> sdk_marks(const std::vector<int>& ranks) {
+  std::vector<std::string> keys;
+  for (const int rank : ranks) keys.push_back("ddp/rank/" + std::to_string(rank));
+  return keys;
+}
+
+// `all` is the default group, whose store has the marks.
+bool only_sdk_ranks(const GroupState& group, const GroupState& all) {
+  // Only Gloo has waited for all ranks, so only then a missing mark means another kind of rank.
+  return group.backend == "gloo" && all.store->check(sdk_marks(group.ranks));
+}
+
+// Sorted; throws unless they are ranks of the default group, each once.
+std::vector<int> checked_ranks(std::vector<int> ranks, const GroupState& all) {
+  if (ranks.empty()) return all.ranks;
+  std::sort(ranks.begin(), ranks.end());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::string name = "new_group: rank " + std::to_string(ranks[i]);
+    if (ranks[i] < 0 || ranks[i] >= all.size()) {
+      throw Error(all.global_rank,
+                  name + " does not exist; there are ranks 0 to " + std::to_string(all.size() - 1));
+    }
+    if (i > 0 && ranks[i] == ranks[i - 1]) throw Error(all.global_rank, name + " is named twice");
+  }
+  return ranks;
+}
+
+void shut_down(const GroupState& group) {
+  if (group.backend != "nccl" || !group.group) return;
+  translated(group.global_rank, "destroy_process_group",
+             [&] { shut_down_nccl_backend(group.group->getBackend(c10::DeviceType::CUDA)); });
+}
+
+}  // namespace
+
+std::shared_ptr<GroupState> resolve(const ProcessGroup& group, const char* what) {
+  if (group) return group.state();
+  if (world().default_group) return world().default_group;
+  throw Error(
+      rank_if_known(process_environment()),
+      std::string(what) + ": there is no process group; call ddp::init_process_group() first");
+}
+
+}  // namespace detail
+
+using detail::GroupState;
+
+bool ProcessGroup::is_member() const {
+  return detail::resolve(*this, "is_member")->is_member();
+}
+int ProcessGroup::rank() const {
+  return detail::resolve(*this, "rank")->rank;
+}
+int ProcessGroup::size() const {
+  const auto state = detail::resolve(*this, "size");
+  return state->is_member() ? state->size() : -1;
+}
+std::vector<int> ProcessGroup::ranks() const {
+  return detail::resolve(*this, "ranks")->ranks;
+}
+
+void init_process_group(const InitOptions& options) {
+  const detail::Lookup lookup = detail::process_environment();
+  if (lookup("DDPRUN") == "1") std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const int maybe_rank = options.rank >= 0 ? options.rank : detail::rank_if_known(lookup);
+  detail::check_options(options, maybe_rank);
+  const auto environment =
+      detail::read_worker_environment(lookup, options.rank, options.world_size);
+
+  auto state = std::make_shared<GroupState>();
+  state->name = "0";
+  state->backend = detail::choose_backend(options, environment.rank);
+  state->ranks = detail::first_integers(environment.world_size);
+  state->rank = state->global_rank = environment.rank;
+  state->timeout = options.timeout.value_or(state->backend == "nccl" ? detail::kNcclTimeout
+                                                                     : detail::kGlooTimeout);
+  const auto store = c10::make_intrusive<c10d::PrefixStore>(
+      "default_pg", detail::open_store(environment, state->timeout));
+  detail::translated(state->rank, "init_process_group: writing to the store", [&] {
+    const auto below = c10::make_intrusive<c10d::PrefixStore>(state->name + "/", store);
+    below->set(detail::sdk_marks({state->rank})[0], std::string("1"));
+  });
+  detail::connect_group(*state, store, options.device_id, "init_process_group");
+  state->only_sdk_ranks =
+      detail::translated(state->rank, "init_process_group: reading the store",
+                         [&] { return detail::only_sdk_ranks(*state, *state); });
+  // The store ends with rank 0 where that hosts it, and a slower rank may still be reading.
+  if (state->only_sdk_ranks && !environment.agent_store) {
+    detail::translated(state->rank, "init_process_group", [&] { state->group->barrier()->wait(); });
+  }
+  // Last, so that after a failure there is no group and it can be tried again.
+  detail::world() = {.default_group = state, .groups = {}, .next_name = 1};
+}
+
+void destroy_process_group() {
+  detail::resolve({}, "destroy_process_group");
+  detail::World ended = std::exchange(detail::world(), {});
+  for (const auto& group : ended.groups) detail::shut_down(*group);
+  detail::shut_down(*ended.default_group);
+}
+
+bool is_initialized() {
+  return detail::world().default_group != nullptr;
+}
+
+int get_rank(const ProcessGroup& group) {
+  return detail::resolve(group, "get_rank")->rank;
+}
+
+int get_world_size(const ProcessGroup& group) {
+  const auto state = detail::resolve(group, "get_world_size");
+  return state->is_member() ? state->size() : -1;
+}
+
+std::string get_backend(const ProcessGroup& group) {
+  return detail::resolve(group, "get_backend")->backend;
+}
+
+ProcessGroup new_group(const std::vector<int>& ranks,
+                       std::optional<std::chrono::milliseconds> timeout) {
+  const auto all = detail::resolve({}, "new_group");
+  auto state = std::make_shared<GroupState>();
+  state->ranks = detail::checked_ranks(ranks, *all);
+  // Counted on every rank, so that the next group has the same name everywhere.
+  state->name = std::to_string(detail::world().next_name++);
+  state->backend = all->backend;
+  state->global_rank = all->rank;
+  state->timeout = timeout.value_or(all->timeout);
+  const auto self = std::find(state->ranks.begin(), state->ranks.end(), all->rank);
+  if (self == state->ranks.end()) return ProcessGroup(state);
+  state->rank = static_cast<int>(self - state->ranks.begin());
+  detail::connect_group(*state, all->store, std::nullopt, "new_group");
+  state->only_sdk_ranks = all->only_sdk_ranks || detail::translated(all->rank, "new_group", [&] {
+                            return detail::only_sdk_ranks(*state, *all);
+                          });
+  detail::world().groups.push_back(state);
+  return ProcessGroup(state);
+}
+
+}  // namespace ddp

@@ -1,0 +1,86 @@
+#include "worker_sdk/src/store.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/store_probe.h"
+#include "worker_sdk/src/text.h"
+#include "worker_sdk/src/translate.h"
+
+namespace ddp::detail {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+std::string address_of(const WorkerEnvironment& environment) {
+  return environment.master_addr + ":" + std::to_string(environment.master_port);
+}
+
+// Returns how long it took.
+milliseconds wait_until_reachable(const WorkerEnvironment& environment, milliseconds timeout) {
+  const auto begin = steady_clock::now();
+  const auto reason = wait_for_server(
+      environment.master_addr, environment.master_port, timeout, [&](const std::string& so_far) {
+        std::fprintf(stderr, "[rank %d] still waiting for the store at %s: %s\n", environment.rank,
+                     address_of(environment).c_str(), so_far.c_str());
+      });
+  const auto waited = std::chrono::duration_cast<milliseconds>(steady_clock::now() - begin);
+  if (!reason) return waited;
+  throw Error(environment.rank,
+              "init_process_group: the store at " + address_of(environment) +
+                  " could not be reached in " + seconds(waited) + ": " + *reason + ". " +
+                  (environment.agent_store
+                       ? "The launcher hosts it: is it still running?"
+                       : "Rank 0 hosts it: is it running, and is MASTER_ADDR its host?"));
+}
+
+c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
+                                           c10d::TCPStoreOptions options) {
+  const char* wish = std::getenv("USE_LIBUV");
+  if (wish && std::string(wish) == "0") compat::set_use_libuv(options, false);
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(environment.master_addr, options);
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    if (reason.find("ddress already in use") != std::string::npos) {
+      throw std::runtime_error(
+          "the port is in use; choose another MASTER_PORT, or a launcher that does");
+    }
+    if (reason.find("without libuv") == std::string::npos) throw;
+    compat::set_use_libuv(options, false);
+    return c10::make_intrusive<c10d::TCPStore>(environment.master_addr, options);
+  }
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
+                                           milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = environment.master_port;
+  options.isServer = !environment.agent_store && environment.rank == 0;
+  options.multiTenant = !environment.agent_store;
+  options.timeout = timeout;
+  // A Python rank 0 that hosts the store counts the others. A host of ours does not: Gloo waits for
+  // all ranks anyhow, and then it can be said which of them did not come.
+  options.numWorkers = static_cast<std::size_t>(environment.world_size);
+  options.waitWorkers = !options.isServer;
+  if (!options.isServer) {
+    options.timeout =
+        std::max(timeout - wait_until_reachable(environment, timeout), milliseconds{1'000});
+  }
+  const std::string what = std::string("init_process_group: ") +
+                           (options.isServer ? "hosting" : "connecting to") + " the store at " +
+                           address_of(environment);
+  auto store = translated(environment.rank, what, [&] { return make_store(environment, options); });
+  store->setTimeout(timeout);
+  return store;
+}
+
+}  // namespace ddp::detail

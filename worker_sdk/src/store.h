@@ -1,0 +1,16 @@
+// The key-value store through which the ranks find each other.
+#pragma once
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "worker_sdk/src/worker_environment.h"
+
+namespace ddp::detail {
+
+// Connects to MASTER_ADDR:MASTER_PORT; rank 0 hosts the store there unless the launcher does.
+// Throws ddp::Error with the address, the time waited and the last reason.
+c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
+                                           std::chrono::milliseconds timeout);
+
+}  // namespace ddp::detail

@@ -1,0 +1,61 @@
+#include "worker_sdk/src/text.h"
+
+#include <cstdio>
+
+namespace ddp::detail {
+namespace {
+
+bool mentions(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
+
+// "[../third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed" -> "Connection closed".
+std::string without_source(const std::string& what) {
+  if (!what.starts_with("[") || !mentions(what.substr(0, what.find(']')), ".cc:")) return what;
+  const auto begin = what.find_first_not_of(' ', what.find(']') + 1);
+  return begin == std::string::npos ? what : what.substr(begin);
+}
+
+}  // namespace
+
+std::string rank_list(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "none";
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (i > 0) text += ", ";
+    text += std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? ", " : "-") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string seconds(std::chrono::milliseconds duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(duration.count()) / 1000);
+  return text;
+}
+
+bool is_lost_peer(const std::string& what) {
+  return mentions(what, "losed by peer") || mentions(what, "reset by peer") ||
+         mentions(what, "roken pipe");
+}
+
+std::string explain_gloo(const std::string& what) {
+  const std::string text = without_source(what);
+  if (is_lost_peer(text)) {
+    return text +
+           ". Another rank has ended or lost its connection: look at what the ranks wrote before "
+           "this line";
+  }
+  if (mentions(text, "imed out")) {
+    return text +
+           ". Another rank does not take part: it hangs, is slower than the time-out, or calls "
+           "other collectives";
+  }
+  return text;
+}
+
+}  // namespace ddp::detail

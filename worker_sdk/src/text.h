@@ -1,0 +1,23 @@
+// Words for messages.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace ddp::detail {
+
+// "0-3, 5" for {0, 1, 2, 3, 5}; "none" for an empty list. `ranks` ascend.
+std::string rank_list(const std::vector<int>& ranks);
+
+// "2.5 s".
+std::string seconds(std::chrono::milliseconds duration);
+
+// Whether a failed Gloo operation says that the connection to another rank is gone.
+bool is_lost_peer(const std::string& what);
+
+// What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
+// a broken connection or a time-out means.
+std::string explain_gloo(const std::string& what);
+
+}  // namespace ddp::detail
