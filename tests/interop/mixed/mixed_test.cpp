@@ -1,0 +1,51 @@
+// Python ranks and C++ ranks train one model in one group, started by ddprun.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <regex>
+#include <set>
+
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+// The text behind "sum |w| = " of each line that begins as `who` says.
+std::vector<std::string> sums(const std::string& out, const std::string& who) {
+  std::vector<std::string> found;
+  const std::regex pattern("rank [0-9]+ of [0-9]+ in " + who + R"(: sum \|w\| = ([0-9.]+))");
+  for (const auto& line : lines(out)) {
+    std::smatch match;
+    if (std::regex_match(line, match, pattern)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+Finished train_mixed(const std::string& workers) {
+  return ddprun({"-n", workers, "--device", "cpu", getenv("DDPRUN_INTEROP_PYTHON"), MIXED_RANK_PY,
+                 MIXED_RANK},
+                {.limit = std::chrono::seconds(90)});
+}
+
+void expect_equal_weights(const std::string& workers, std::size_t python_ranks,
+                          std::size_t cpp_ranks) {
+  const auto job = train_mixed(workers);
+  EXPECT_EQ(job.code, 0) << job.err;
+  const auto python = sums(job.out, "Python"), cpp = sums(job.out, R"(C\+\+)");
+  EXPECT_EQ(python.size(), python_ranks) << job.out;
+  EXPECT_EQ(cpp.size(), cpp_ranks) << job.out;
+  std::set<std::string> different(python.begin(), python.end());
+  different.insert(cpp.begin(), cpp.end());
+  EXPECT_EQ(different.size(), 1u) << job.out;
+}
+
+TEST(Mixed, TwoRanksEndWithTheSameWeights) {
+  expect_equal_weights("2", 1, 1);
+}
+
+TEST(Mixed, ThreeRanksEndWithTheSameWeights) {
+  expect_equal_weights("3", 2, 1);
+}
+
+}  // namespace
+}  // namespace ddprun::test
