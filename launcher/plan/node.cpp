@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "launcher/devices/discover.h"
 #include "launcher/devices/visible.h"
+#include "rendezvous/base/read_file.h"
 
 namespace ddprun::plan {
 namespace {
 
 std::string file_text(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_file(path).value_or("");
 }
 
 std::optional<double> number(std::string_view text) {

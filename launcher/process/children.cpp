@@ -12,23 +12,13 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
+#include "rendezvous/base/read_file.h"
 #include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::process {
 namespace {
-
-std::optional<std::string> read_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(file.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(got));
-  return text;
-}
 
 std::string proc(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <system_error>
+
+#include "rendezvous/base/read_file.h"
 
 namespace ddprun::server {
 namespace {
@@ -16,11 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kListening = "0A";
 constexpr std::size_t kLongestCommand = 120;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 template <class Integer>
 std::optional<Integer> parse(std::string_view text, int base) {
@@ -44,7 +40,7 @@ bool holds_one_of(const fs::path& process, const std::vector<std::uint64_t>& ino
 }
 
 std::string command_of(const fs::path& process) {
-  std::string command = read_file(process / "cmdline");
+  std::string command = read_file(process / "cmdline").value_or("");
   while (!command.empty() && command.back() == '\0') command.pop_back();
   for (char& c : command) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -76,8 +72,10 @@ std::vector<std::uint64_t> sockets_on_port(std::string_view table, std::uint16_t
 }
 
 std::string describe_port_holder(std::uint16_t port) {
-  std::vector<std::uint64_t> inodes = sockets_on_port(read_file("/proc/net/tcp"), port);
-  const std::vector<std::uint64_t> ipv6 = sockets_on_port(read_file("/proc/net/tcp6"), port);
+  std::vector<std::uint64_t> inodes =
+      sockets_on_port(read_file("/proc/net/tcp").value_or(""), port);
+  const std::vector<std::uint64_t> ipv6 =
+      sockets_on_port(read_file("/proc/net/tcp6").value_or(""), port);
   inodes.insert(inodes.end(), ipv6.begin(), ipv6.end());
   if (inodes.empty()) return "a process that /proc does not show";
   std::error_code error;

@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
+
+#include "rendezvous/base/read_file.h"
 
 namespace ddprun::test {
 namespace {
@@ -173,9 +173,8 @@ std::vector<pid_t> pids_with(const std::string& marker) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const pid_t pid = std::atoi(entry.path().filename().c_str());
     if (pid <= 0 || pid == ::getpid()) continue;
-    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string words{std::istreambuf_iterator<char>(file), {}};
-    if (words.find(marker) != std::string::npos) found.push_back(pid);
+    const auto words = read_file(entry.path() / "cmdline");
+    if (words && words->find(marker) != std::string::npos) found.push_back(pid);
   }
   return found;
 }
