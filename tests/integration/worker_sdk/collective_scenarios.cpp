@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include "ddp/ddp.h"
 #include "tests/integration/worker_sdk/scenarios.h"
@@ -163,10 +164,22 @@ void device() {
   std::cout << local_device().str() << "; " << describe_device() << "; " << gpu_id() << std::endl;
 }
 
+// A write to a connection that its other end has closed is an error and not the end of the process.
+void broken_pipe() {
+  init_process_group();
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("pipe");
+  close(ends[0]);
+  const bool refused = write(ends[1], "x", 1) < 0;
+  close(ends[1]);
+  std::cout << "refused: " << refused << std::endl;
+}
+
 }  // namespace
 
 Scenarios collective_scenarios() {
-  return {{"all_reduce_all_ops", all_reduce_all_ops},
+  return {{"broken_pipe", broken_pipe},
+          {"all_reduce_all_ops", all_reduce_all_ops},
           {"broadcast_and_gather", broadcast_and_gather},
           {"groups", groups},
           {"again_after_destroy", again_after_destroy},

@@ -40,6 +40,12 @@ TEST(ProcessGroup, BroadcastAndAllGatherFollowTheRanks) {
   }
 }
 
+TEST(ProcessGroup, ABrokenPipeIsAnErrorAsInPython) {
+  const auto ranks = run_ranks(1, "broken_pipe");
+  expect_success(ranks);
+  EXPECT_EQ(ranks.at(0).out, "refused: 1\n");
+}
+
 TEST(ProcessGroup, OneRankIsAGroupToo) {
   const auto ranks = run_ranks(1, "broadcast_and_gather");
   expect_success(ranks);

@@ -67,8 +67,10 @@ struct InitOptions {
 
 // Joins the default group and returns when all ranks have come. With
 // TORCHELASTIC_USE_AGENT_STORE=True (ddprun, torchrun) every rank connects to the launcher's store,
-// otherwise rank 0 hosts one on MASTER_PORT. Under DDPRUN=1 stdout becomes line-buffered. Must be
-// the first use of LibTorch if the backend is "nccl".
+// otherwise rank 0 hosts one on MASTER_PORT. Under DDPRUN=1 stdout becomes line-buffered. SIGPIPE
+// is ignored from now on, as in Python, unless the program has a handler: the end of another rank
+// is an error here and not the end of this one. Must be the first use of LibTorch if the backend is
+// "nccl".
 //
 // Throws ddp::Error: all missing variables at once and how to start the program; a store that
 // cannot be reached, with address, time and last reason; ranks that did not come, and those that
