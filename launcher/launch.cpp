@@ -16,11 +16,10 @@
 #include "launcher/plan/dry_run.h"
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
+#include "launcher/process/exit_codes.h"
 
 namespace ddprun {
 namespace {
-
-constexpr int kRefused = 2;
 
 // For the few texts that come before or instead of a job; a job writes through output::Output.
 void write_all(int fd, std::string_view text) {
@@ -36,7 +35,7 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-report::ExitDecision refuse(const std::string& text, int code = kRefused) {
+report::ExitDecision refuse(const std::string& text, int code = process::kExitRefused) {
   write_all(STDERR_FILENO, "ddprun: " + text + "\n");
   return {.code = code};
 }
@@ -77,7 +76,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   if (!plan) return refuse(plan.error().text);
   if (spec.dry_run) write_all(STDOUT_FILENO, dry_run_table(*plan, spec, environment));
   if (const auto why = cannot_start(spec, *plan, environment))
-    return refuse(why->text, spec.dry_run ? kRefused : why->code);
+    return refuse(why->text, spec.dry_run ? process::kExitRefused : why->code);
   if (spec.dry_run) return {};
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),

@@ -11,14 +11,13 @@
 
 #include "launcher/agent/limits.h"
 #include "launcher/agent/node_agent.h"
+#include "launcher/process/exit_codes.h"
 #include "rendezvous/server/server.h"
 
 namespace ddprun::agent {
 namespace {
 
-constexpr int kRefused = 2;
 constexpr int kStoreLines = 20;
-constexpr int kCannotWork = 125;
 
 output::Options output_options(const Job& job) {
   output::Options options;
@@ -55,9 +54,9 @@ class JobRun {
   report::ExitDecision run() {
     const rlimit inherited = raise_descriptor_limit();
     auto server = host_store(io_, job_, output_);
-    if (!server) return refuse(kRefused, server.error());
+    if (!server) return refuse(process::kExitRefused, server.error());
     auto directory = RunDirectory::create(default_base(std::getenv("TMPDIR")), run_id_);
-    if (!directory) return refuse(kCannotWork, directory.error());
+    if (!directory) return refuse(process::kExitCannotWork, directory.error());
     announce();
     Round round{.meeting = meeting((*server)->port()),
                 .settings = {.launcher = ::getpid(),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "launcher/process/children.h"
+#include "launcher/process/exit_codes.h"
 #include "launcher/process/signals.h"
 
 namespace ddprun::agent {
@@ -23,7 +24,6 @@ constexpr seconds kDescendantsGrace{2};
 constexpr milliseconds kOutputPatience{100};
 constexpr milliseconds kPatienceWhenStopped{1000};
 constexpr int kKillPatienceMs = 5000;
-constexpr int kCannotWork = 125;
 
 supervise::Time now() {
   return std::chrono::steady_clock::now();
@@ -113,7 +113,7 @@ report::ExecFailure NodeAgent::explain(const StartFailure& failure) const {
               ? std::string(process::call_of(*failure.step)) + ": " + ::strerror(failure.error)
               : failure.text;
   if (failure.error == EMFILE || failure.error == ENFILE) text += advice_on_descriptors();
-  return {kCannotWork, text};
+  return {process::kExitCannotWork, text};
 }
 
 void NodeAgent::obey(const supervise::Decision& decision) {

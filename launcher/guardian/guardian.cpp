@@ -14,11 +14,11 @@
 #include <string>
 
 #include "launcher/process/children.h"
+#include "launcher/process/exit_codes.h"
 
 namespace ddprun::guardian {
 namespace {
 
-constexpr int kCannotWork = 125;
 constexpr int kPatienceMs = 5000;
 
 sigset_t set_of(const std::vector<int>& signals) {
@@ -90,7 +90,7 @@ bool asks_to_stop(int signo) {
   if (signo != SIGKILL) {
     say("ddprun: the launcher itself has failed (signal " + std::to_string(signo) +
         "), which is a bug of ddprun; the processes of the job were killed\n");
-    ::_exit(kCannotWork);
+    ::_exit(process::kExitCannotWork);
   }
   say("ddprun: the launcher was killed (SIGKILL, sender unknown); the processes of the job were "
       "killed with it\n");
@@ -128,7 +128,7 @@ void open_standard_descriptors() {
 
 [[noreturn]] void fail(const char* what) {
   say(std::string("ddprun: cannot start: ") + what + ": " + std::strerror(errno) + "\n");
-  ::_exit(kCannotWork);
+  ::_exit(process::kExitCannotWork);
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ Link split() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // As long as no event loop notices the end of `alive`.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != guardian) ::_exit(kCannotWork);
+  if (::getppid() != guardian) ::_exit(process::kExitCannotWork);
   // It writes to the terminal from the background; `stty tostop` is not meant for it.
   ::signal(SIGTTOU, SIG_IGN);
   // Until somebody reads them they do what they do to any program: nothing was started yet.

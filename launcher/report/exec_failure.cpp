@@ -10,15 +10,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "launcher/process/exit_codes.h"
 #include "launcher/report/printable.h"
 #include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::report {
 namespace {
 
-constexpr int kOwnFailure = 125;
-constexpr int kNotExecutable = 126;
-constexpr int kNotFound = 127;
 constexpr std::size_t kHead = 4096;
 
 #if defined(__x86_64__)
@@ -159,14 +157,14 @@ int exec_failure_code(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return kNotFound;
+      return process::kExitNotFound;
     case EAGAIN:
     case ENOMEM:
     case EMFILE:
     case ENFILE:
-      return kOwnFailure;
+      return process::kExitCannotWork;
     default:
-      return kNotExecutable;
+      return process::kExitNotExecutable;
   }
 }
 
@@ -182,7 +180,7 @@ std::string loader_of(std::string_view head) {
 ExecFailure explain_exec_failure(std::string_view program, int error, const ProgramTraits& file) {
   ExecFailure failure;
   const bool found = file.kind != ProgramTraits::Kind::missing;
-  failure.code = error == ENOENT && found ? kNotExecutable : exec_failure_code(error);
+  failure.code = error == ENOENT && found ? process::kExitNotExecutable : exec_failure_code(error);
   failure.text = "cannot start '" + printable(program) + "': " + explain(program, error, file);
   return failure;
 }

@@ -1,16 +1,15 @@
 #include <algorithm>
 
+#include "launcher/process/exit_codes.h"
 #include "launcher/report/report.h"
 
 namespace ddprun::report {
 namespace {
 
-constexpr int kOwnFailure = 125;
-
 int first_failed_code(const supervise::Outcome& outcome) {
-  if (!outcome.first_failed) return kOwnFailure;
+  if (!outcome.first_failed) return process::kExitCannotWork;
   const auto& worker = outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed));
-  return worker.status ? worker.status->shell_code() : kOwnFailure;
+  return worker.status ? worker.status->shell_code() : process::kExitCannotWork;
 }
 
 }  // namespace
@@ -20,7 +19,7 @@ ExitDecision exit_decision(const supervise::Outcome& outcome,
   const bool somebody_runs = std::ranges::any_of(outcome.workers, [](const auto& worker) {
     return worker.ending == supervise::Ending::still_running;
   });
-  if (somebody_runs) return {kOwnFailure};
+  if (somebody_runs) return {process::kExitCannotWork};
   switch (outcome.cause) {
     case supervise::Cause::success:
       return {0};
@@ -31,9 +30,9 @@ ExitDecision exit_decision(const supervise::Outcome& outcome,
     case supervise::Cause::stop_signal:
       return {128 + outcome.stop_signal, outcome.stop_signal};
     case supervise::Cause::guardian_lost:
-      return {kOwnFailure};
+      return {process::kExitCannotWork};
   }
-  return {kOwnFailure};
+  return {process::kExitCannotWork};
 }
 
 }  // namespace ddprun::report
