@@ -4,10 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "launcher/cli/rank_map.h"
 
 namespace ddprun::cli {
 
@@ -26,6 +29,27 @@ enum class LocalRankArgument { none, dash, underscore };  // --local-rank=N, --l
 
 enum class Verbosity { quiet, normal, verbose };
 
+// --output: what a worker's stdout and stderr are. `automatic`: a pseudo-terminal where ddprun's
+// own stream is a terminal, else a pipe.
+enum class OutputMode { automatic, pty, pipe, inherit };
+
+// --color. `automatic`: on a terminal, unless NO_COLOR says otherwise.
+enum class ColorChoice { automatic, always, never };
+
+// --bind: the CPUs that a worker may run on.
+enum class BindMode { none, node, socket, exclusive, core_complex, cores };
+
+// --threads: OMP_NUM_THREADS of a worker. `unset`: the share of the allowed CPUs, said once, and
+// only where there is more than one worker.
+struct ThreadCount {
+  enum class Kind { unset, automatic, number };
+  Kind kind = Kind::unset;
+  int number = 0;  // at least 1 when kind is `number`
+};
+
+// --report and --events: a file, or `-` for stdout.
+using OutputFile = std::string;
+
 struct JobSpec {
   WorkerCount workers;
   DeviceChoice device = DeviceChoice::automatic;
@@ -37,7 +61,38 @@ struct JobSpec {
   std::optional<std::string> run_id;         // --rdzv-id, any text; none: the launcher makes one
   std::string role = "default";
   std::chrono::milliseconds shutdown_timeout{30'000};
+  std::vector<int> signals_to_handle{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  std::optional<std::chrono::milliseconds> timeout;           // from ddprun's start
+  std::optional<std::chrono::milliseconds> exit_grace;        // after the first exit with 0
+  std::optional<std::chrono::milliseconds> progress_timeout;  // between two reports of progress
+  bool keep_descendants = false;
+  int max_restarts = 0;
+  // The first pause before a restart when the group fails at once again and again; 0: never wait.
+  std::chrono::milliseconds restart_backoff{1000};
+  std::optional<std::string> chdir;
+
+  bool virtual_local_rank = false;
+  BindMode bind = BindMode::none;
+  bool report_bindings = false;
+  ThreadCount threads;
+
+  std::optional<std::string> log_dir;    // absolute; "/dev/null": no files at all
+  StreamMap redirects;                   // to a file and not to the console
+  StreamMap tee;                         // to a file and to the console
+  std::optional<RankSet> console_ranks;  // --local-ranks-filter; none: all
+  std::optional<std::string> prefix;     // template; "" is no prefix; none: the default
+  std::vector<std::string> duplicate_stdout_filters;
+  std::vector<std::string> duplicate_stderr_filters;
+  OutputMode output = OutputMode::automatic;
+  ColorChoice color = ColorChoice::automatic;
+  bool line_buffer = false;
+  std::optional<int> stdin_rank;  // none: every worker reads /dev/null
+  std::vector<Wrap> wraps;        // the first one whose ranks match counts
+
+  std::optional<OutputFile> report;
+  std::optional<OutputFile> events;
   bool dry_run = false;
+  bool doctor = false;
   LocalRankArgument local_rank_argument = LocalRankArgument::none;
   bool module = false;     // -m: PROGRAM is a Python module
   bool no_python = false;  // PROGRAM is executed directly even if it ends in .py
