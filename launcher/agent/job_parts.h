@@ -1,0 +1,24 @@
+// What all rounds of a job have in common and what lives as long as the job.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+
+#include "launcher/agent/agent.h"
+#include "launcher/agent/run_directory.h"
+#include "launcher/output/output.h"
+#include "launcher/process/program.h"
+#include "launcher/process/spawn.h"
+
+namespace ddprun::agent {
+
+// Owned by NodeAgent, borrowed by each Round. One thread.
+struct JobParts {
+  boost::asio::io_context& io;
+  const Job& job;
+  output::Output& output;
+  RunDirectory& directory;
+  process::SpawnSettings spawn;
+  process::ProgramFile program;  // where the workers' program was found, or why it was not
+};
+
+}  // namespace ddprun::agent

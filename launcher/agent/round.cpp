@@ -1,0 +1,157 @@
+#include "launcher/agent/round.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "launcher/process/signals.h"
+
+namespace ddprun::agent {
+namespace {
+
+constexpr std::chrono::milliseconds kOutputPatience{100};
+
+supervise::Time now() {
+  return std::chrono::steady_clock::now();
+}
+
+supervise::Options options_of(const cli::JobSpec& spec) {
+  return {.grace = spec.shutdown_timeout};
+}
+
+int worker_count(const JobParts& parts) {
+  return static_cast<int>(parts.job.plan.workers.size());
+}
+
+}  // namespace
+
+Round::Round(const JobParts& parts, const plan::Meeting& meeting)
+    : parts_(parts),
+      attempt_(meeting.restart_count),
+      starter_(parts, meeting),
+      workers_(parts.io, worker_count(parts),
+               [this](int local_rank, process::WaitStatus status) {
+                 obey(group_.on_ended(now(), local_rank, status));
+                 // Orphans that ended behind this worker could not be seen before it was reaped.
+                 if (stage_ == Stage::running) on_child_ended();
+               }),
+      group_(worker_count(parts), options_of(parts.job.spec), now()),
+      sweep_(parts.io, parts.output),
+      timer_(parts.io) {}
+
+void Round::start(std::function<void()> ended) {
+  ended_ = std::move(ended);
+  start_next();
+}
+
+// One worker for each turn of the event loop, so that a failure or a signal is seen between two of
+// them.
+void Round::start_next() {
+  const auto local_rank = group_.next_to_start();
+  if (!local_rank) return;
+  const auto pid = starter_.start(workers_, *local_rank);
+  if (!pid) {
+    exec_failure_ = starter_.explain(pid.error());
+    return obey(group_.on_exec_failed(now(), *local_rank, pid.error().error));
+  }
+  obey(group_.on_started(now(), *local_rank, *pid));
+  boost::asio::post(parts_.io, [this] { start_next(); });
+}
+
+void Round::obey(const supervise::Decision& decision) {
+  if (parts_.job.spec.verbosity == cli::Verbosity::verbose && !decision.reason.empty())
+    parts_.output.note("ddprun: " + decision.reason);
+  if (decision.signal)
+    for (int local_rank : decision.signal->local_ranks)
+      if (workers_.signal(local_rank, decision.signal->signo))
+        group_.note_signalled(local_rank, decision.signal->signo);
+  if (decision.signal && decision.signal->signo == SIGKILL) hurried_ = true;
+  if (stage_ != Stage::running) return;
+  if (decision.finished)
+    sweep();
+  else
+    arm(decision);
+}
+
+void Round::arm(const supervise::Decision& decision) {
+  if (!decision.wake_at || decision.wake_at == armed_) return;
+  armed_ = decision.wake_at;
+  timer_.expires_at(*decision.wake_at);
+  timer_.async_wait([this](boost::system::error_code canceled) {
+    if (!canceled) obey(group_.on_time(now()));
+  });
+}
+
+void Round::on_stop_signal(int signo) {
+  if (stage_ == Stage::running) return obey(group_.on_stop_signal(now(), signo));
+  // The workers are gone; whoever asks now does not want to wait for what they have left.
+  hurry();
+}
+
+void Round::on_guardian_lost() {
+  hurry();
+  if (stage_ == Stage::running) obey(group_.on_guardian_lost(now()));
+}
+
+void Round::hurry() {
+  hurried_ = true;
+  sweep_.hurry();
+}
+
+void Round::on_child_ended() {
+  const auto running = running_pids();
+  reap_orphans([&running](pid_t pid) {
+    return std::find(running.begin(), running.end(), pid) != running.end();
+  });
+  sweep_.on_child_ended();
+}
+
+void Round::pass_user_signal(int signo) {
+  if (process::signal_catchers(running_pids(), signo) == 0)
+    parts_.output.note("ddprun: " + report::signal_name(signo) +
+                       " was not passed on: no worker has a handler for it");
+}
+
+void Round::signal_groups(int signo) {
+  for (int local_rank : group_.running()) workers_.signal_group(local_rank, signo);
+}
+
+void Round::sweep() {
+  stage_ = Stage::sweeping;
+  timer_.cancel();
+  on_child_ended();
+  sweep_.start(running_pids(), hurried_, [this](std::vector<supervise::Leftover> leftovers) {
+    group_.note_leftovers(std::move(leftovers));
+    drain();
+  });
+}
+
+void Round::drain() {
+  stage_ = Stage::draining;
+  timer_.expires_after(kOutputPatience);
+  timer_.async_wait([this](boost::system::error_code canceled) {
+    if (!canceled) finish();
+  });
+  // Output keeps this for as long as a stranger holds a stream open, perhaps beyond this round.
+  parts_.output.when_drained([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) finish();
+  });
+}
+
+void Round::finish() {
+  if (stage_ == Stage::ended) return;
+  stage_ = Stage::ended;
+  timer_.cancel();
+  ended_();
+}
+
+std::vector<pid_t> Round::running_pids() const {
+  std::vector<pid_t> pids;
+  for (int local_rank : group_.running()) pids.push_back(workers_.pid(local_rank));
+  return pids;
+}
+
+}  // namespace ddprun::agent

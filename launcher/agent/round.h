@@ -1,0 +1,75 @@
+// One round (attempt) of a job: a group of workers from the first start to the last byte of output.
+//
+// Carries out what supervise::Group decides. NodeAgent makes one Round after the other.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/agent/job_parts.h"
+#include "launcher/agent/starter.h"
+#include "launcher/agent/sweep.h"
+#include "launcher/agent/workers.h"
+#include "launcher/supervise/group.h"
+
+namespace ddprun::agent {
+
+// One thread. Once `ended` was called nothing waits any more, but what is already queued in the
+// io_context may still look at the object: post its destruction.
+class Round {
+ public:
+  // Borrows `parts`. `meeting` says where the store of this round is and which attempt it is.
+  Round(const JobParts& parts, const plan::Meeting& meeting);
+
+  // Starts the workers, from the event loop. `ended` is called from there once no worker and no
+  // descendant is left and their output has been read.
+  void start(std::function<void()> ended);
+
+  // ddprun was told to stop, or its guardian is gone.
+  void on_stop_signal(int signo);
+  void on_guardian_lost();
+  // Some child of this process has ended: a worker, an orphan, or both.
+  void on_child_ended();
+  // Passes SIGUSR1 or SIGUSR2 to whoever has a handler for it.
+  void pass_user_signal(int signo);
+  // Sends SIGSTOP or SIGCONT to the groups of all running workers.
+  void signal_groups(int signo);
+
+  int attempt() const { return attempt_; }
+  const supervise::Outcome& outcome() const { return group_.outcome(); }
+  // With Cause::exec_failed: which program, and why.
+  const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
+
+ private:
+  enum class Stage { running, sweeping, draining, ended };
+
+  void start_next();
+  void obey(const supervise::Decision& decision);
+  void arm(const supervise::Decision& decision);
+  void hurry();
+  void sweep();
+  void drain();
+  void finish();
+  std::vector<pid_t> running_pids() const;
+
+  const JobParts& parts_;
+  int attempt_;
+  Starter starter_;
+  Workers workers_;
+  supervise::Group group_;
+  Sweep sweep_;
+  boost::asio::steady_timer timer_;
+  std::optional<supervise::Time> armed_;  // what timer_ waits for while workers run
+  bool hurried_ = false;                  // no patience with descendants
+  Stage stage_ = Stage::running;
+  std::optional<report::ExecFailure> exec_failure_;
+  std::function<void()> ended_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see drain()
+};
+
+}  // namespace ddprun::agent

@@ -1,0 +1,63 @@
+#include "launcher/agent/starter.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+
+#include "launcher/process/exit_codes.h"
+
+namespace ddprun::agent {
+namespace {
+
+std::string advice_on_descriptors() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return "; ddprun may open " + std::to_string(limit.rlim_max) +
+         " descriptors and needs 3 for each worker, so raise the limit (ulimit -Hn)";
+}
+
+}  // namespace
+
+Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
+    : parts_(parts),
+      attempt_(meeting.restart_count),
+      environment_(parts.job.plan, meeting, parts.job.environment),
+      null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+
+boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank) const {
+  if (parts_.program.error != 0)
+    return StartFailure{process::SpawnStep::exec, parts_.program.error, {}};
+  const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
+  auto streams = parts_.output.open(worker.rank, local_rank);
+  if (!streams) return StartFailure{{}, errno, streams.error().text};
+  if (const auto made = parts_.directory.make_worker_directory(attempt_, worker.rank); !made)
+    return StartFailure{{}, errno, made.error().text};
+  const process::SpawnRequest request{
+      .path = parts_.program.path,
+      .argv = worker.argv,
+      .env = environment_.own(worker, parts_.directory.error_file(attempt_, worker.rank)),
+      .shared_env = &environment_.shared(),
+      .in = null_.get(),
+      .out = streams->out.get(),
+      .err = streams->err.get()};
+  const auto pid = workers.start(local_rank, request, parts_.spawn);
+  if (!pid) return StartFailure{pid.error().step, pid.error().error, {}};
+  return *pid;
+}
+
+report::ExecFailure Starter::explain(const StartFailure& failure) const {
+  const std::string& name = parts_.job.plan.workers.front().argv.front();
+  if (failure.step == process::SpawnStep::exec)
+    return report::explain_exec_failure(name, failure.error,
+                                        report::look_at_program(name, parts_.program.path));
+  std::string text = "cannot start a worker: ";
+  text += failure.step
+              ? std::string(process::call_of(*failure.step)) + ": " + ::strerror(failure.error)
+              : failure.text;
+  if (failure.error == EMFILE || failure.error == ENFILE) text += advice_on_descriptors();
+  return {process::kExitCannotWork, text};
+}
+
+}  // namespace ddprun::agent

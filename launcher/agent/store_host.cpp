@@ -1,0 +1,43 @@
+#include "launcher/agent/store_host.h"
+
+#include <string>
+#include <utility>
+
+#include "launcher/agent/agent.h"
+
+namespace ddprun::agent {
+namespace {
+
+constexpr int kStoreLines = 20;
+
+}  // namespace
+
+StoreHost::StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output)
+    : io_(io), spec_(spec), output_(output) {}
+
+Result<std::uint16_t> StoreHost::open_round() {
+  auto server = listen();
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  return server_->port();
+}
+
+void StoreHost::close() {
+  if (server_) server_->close();
+}
+
+Result<std::unique_ptr<server::Server>> StoreHost::listen() {
+  server::ServerOptions options;
+  options.address = store_address(spec_);
+  options.port = spec_.master_port.value_or(0);
+  options.port_advice =
+      "stop it, give another --master-port, or leave it out to let the system choose";
+  // Strangers that knock all the time must not fill the user's screen, or our memory.
+  options.log = [&output = output_, left = kStoreLines](const std::string& line) mutable {
+    if (left-- > 0) output.note("ddprun: store: " + line);
+    if (left == 0) output.note("ddprun: store: more of this kind is not shown");
+  };
+  return server::Server::listen(io_, std::move(options));
+}
+
+}  // namespace ddprun::agent

@@ -1,0 +1,35 @@
+// The store of a job on one node, with an empty key space in every round.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+
+#include "launcher/cli/job_spec.h"
+#include "launcher/output/output.h"
+#include "rendezvous/base/result.h"
+#include "rendezvous/server/server.h"
+
+namespace ddprun::agent {
+
+// Used on the thread that runs `io` only.
+class StoreHost {
+ public:
+  // Borrows all three. Nothing listens yet.
+  StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output);
+
+  // Lets the store listen for a round and returns its port.
+  Result<std::uint16_t> open_round();
+  // Closes the port and every connection.
+  void close();
+
+ private:
+  Result<std::unique_ptr<server::Server>> listen();
+
+  boost::asio::io_context& io_;
+  const cli::JobSpec& spec_;
+  output::Output& output_;
+  std::unique_ptr<server::Server> server_;
+};
+
+}  // namespace ddprun::agent
