@@ -29,6 +29,10 @@ ExitDecision exit_decision(const supervise::Outcome& outcome,
       return {exec_failure ? exec_failure->code : exec_failure_code(outcome.exec_errno)};
     case supervise::Cause::stop_signal:
       return {128 + outcome.stop_signal, outcome.stop_signal};
+    case supervise::Cause::progress_timeout:
+    case supervise::Cause::exit_grace:
+    case supervise::Cause::timeout:
+      return {process::kExitTimedOut};
     case supervise::Cause::guardian_lost:
       return {process::kExitCannotWork};
   }

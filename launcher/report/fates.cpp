@@ -34,14 +34,17 @@ std::string seconds(nanoseconds time, int digits) {
   return text;
 }
 
-// "0.03 s later", for several workers "0.03 to 0.21 s later".
-std::string later(const Group& group) {
-  if (group.later.empty()) return "";
-  const auto [first, last] = std::ranges::minmax(group.later);
+// "0.03 s", for several workers "0.03 to 0.21 s".
+std::string range(const std::vector<nanoseconds>& times) {
+  const auto [first, last] = std::ranges::minmax(times);
   const int digits = first < std::chrono::milliseconds(10) ? 3 : 2;
   const std::string from = seconds(first, digits);
   const std::string to = seconds(last, digits);
-  return " " + from + (from == to ? "" : " to " + to) + " s later";
+  return from + (from == to ? "" : " to " + to) + " s";
+}
+
+std::string later(const Group& group) {
+  return group.later.empty() ? "" : " " + range(group.later) + " later";
 }
 
 std::string first_pids(const Group& group) {
@@ -56,11 +59,6 @@ int rank_of(const WorkerEnd& worker, const Facts& facts) {
   return facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank)).rank;
 }
 
-std::optional<supervise::Time> first_failure(const Outcome& outcome) {
-  if (!outcome.first_failed) return std::nullopt;
-  return outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).ended;
-}
-
 std::string how_it_failed(const WorkerEnd& worker) {
   if (!worker.status) return "failed";
   if (worker.status->kind == supervise::WaitStatus::Kind::exited) {
@@ -73,7 +71,7 @@ std::string how_it_failed(const WorkerEnd& worker) {
 template <class Name>
 Groups collect(const Outcome& outcome, const Facts& facts, Ending ending, Name name_of) {
   Groups groups;
-  const auto failure = first_failure(outcome);
+  const auto failure = failed_at(outcome);
   for (const WorkerEnd& worker : outcome.workers) {
     if (worker.ending != ending) continue;
     Group& group = groups[name_of(worker)];
@@ -120,6 +118,32 @@ void add_simple(std::vector<std::string>& phrases, const Outcome& outcome, const
   }
 }
 
+bool left_before(const WorkerEnd& worker, supervise::Time when) {
+  return worker.ending == Ending::exited_zero && worker.ended && *worker.ended <= when;
+}
+
+// Who had left with 0 before the failure may well be its reason.
+void add_exited_zero(std::vector<std::string>& phrases, const Outcome& outcome,
+                     const Facts& facts) {
+  const auto failed = failed_at(outcome);
+  std::vector<int> early;
+  std::vector<nanoseconds> earlier;
+  std::vector<int> others;
+  for (const WorkerEnd& worker : outcome.workers) {
+    if (worker.ending != Ending::exited_zero) continue;
+    if (failed && left_before(worker, *failed)) {
+      early.push_back(rank_of(worker, facts));
+      earlier.push_back(*failed - *worker.ended);
+    } else if (outcome.cause != supervise::Cause::exit_grace ||
+               !left_before(worker, outcome.stopping_since)) {
+      others.push_back(rank_of(worker, facts));
+    }
+  }
+  if (!early.empty())
+    phrases.push_back(fold_ranks(early) + " had exited 0 " + range(earlier) + " earlier");
+  if (!others.empty()) phrases.push_back(fold_ranks(others) + " exited 0");
+}
+
 bool was_killed(const WorkerEnd& worker) {
   return worker.last_signal == SIGKILL;
 }
@@ -135,6 +159,30 @@ nanoseconds time_until_killed(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::optional<supervise::Time> failed_at(const Outcome& outcome) {
+  if (!outcome.first_failed) return std::nullopt;
+  if (outcome.cause == supervise::Cause::progress_timeout) return outcome.stopping_since;
+  return outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).ended;
+}
+
+std::string early_leavers(const Outcome& outcome, const Facts& facts) {
+  std::vector<int> ranks;
+  std::vector<nanoseconds> after;
+  for (const WorkerEnd& worker : outcome.workers) {
+    if (!left_before(worker, outcome.stopping_since)) continue;
+    ranks.push_back(rank_of(worker, facts));
+    after.push_back(*worker.ended - worker.started);
+  }
+  return ranks.empty() ? "nobody" : fold_ranks(ranks) + " exited 0 after " + range(after);
+}
+
+std::string still_running_at_limit(const Outcome& outcome, const Facts& facts) {
+  std::vector<int> ranks;
+  for (const WorkerEnd& worker : outcome.workers)
+    if (!left_before(worker, outcome.stopping_since)) ranks.push_back(rank_of(worker, facts));
+  return fold_ranks(ranks) + " still ran";
+}
 
 std::string duration(nanoseconds time) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time).count();
@@ -154,7 +202,7 @@ std::vector<std::string> fates(const Outcome& outcome, const Facts& facts) {
     phrases.push_back(fold_ranks(group.ranks) + " " + text);
   }
   add_failures(phrases, outcome, facts);
-  add_simple(phrases, outcome, facts, Ending::exited_zero, "exited 0");
+  add_exited_zero(phrases, outcome, facts);
   add_simple(phrases, outcome, facts, Ending::not_started, "did not start");
   return phrases;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "launcher/report/attempts.h"
 #include "launcher/report/fates.h"
 #include "launcher/report/last_output.h"
 #include "launcher/report/printable.h"
@@ -75,10 +76,11 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
   return {line};
 }
 
-Lines first_failure_head(const WorkerEnd& worker, const plan::WorkerPlan& plan,
-                         const Facts& facts) {
-  std::string what = worker.status ? describe(*worker.status) : "an unknown end";
-  if (worker.ended) what += " after " + duration(*worker.ended - worker.started);
+Lines first_failure_head(const Outcome& outcome, const WorkerEnd& worker,
+                         const plan::WorkerPlan& plan, const Facts& facts) {
+  std::string what = failure(outcome.cause, worker.status, outcome.limit);
+  if (const auto failed = failed_at(outcome))
+    what += " after " + duration(*failed - worker.started);
   return {"ddprun: rank " + std::to_string(plan.rank) + " failed first: " + what,
           "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
               device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
@@ -90,10 +92,11 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
   const auto& worker = outcome.workers.at(static_cast<std::size_t>(local_rank));
   const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
   const std::size_t width = width_of(facts);
-  Lines lines = first_failure_head(worker, plan, facts);
+  Lines lines = first_failure_head(outcome, worker, plan, facts);
   Lines rest;
   const Lines others = fates(outcome, facts);
   if (!others.empty()) rest = join("  then:", others, width);
+  for (const std::string& line : earlier_attempts(facts)) rest.push_back(line);
   if (!facts.log_dir.empty())
     rest.push_back("  logs: " + facts.log_dir + "/" + std::to_string(plan.rank) + "/");
   const std::size_t taken = rows(lines, width) + rows(rest, width) + rows_taken;
@@ -122,19 +125,45 @@ Lines stopped(const Outcome& outcome, const Facts& facts, const std::string& rea
   const Lines phrases = fates_of_stop(outcome, facts);
   const std::string head = "ddprun: " + reason + and_host(facts);
   // One line, however long: people grep for it in the logs of a cluster.
-  return phrases.empty() ? Lines{head} : join(head + ";", phrases, std::string::npos);
+  Lines lines = phrases.empty() ? Lines{head} : join(head + ";", phrases, std::string::npos);
+  for (const std::string& line : earlier_attempts(facts)) lines.push_back(line);
+  return lines;
+}
+
+Lines left_alone(const Outcome& outcome, const Facts& facts) {
+  Lines lines{"ddprun: " + still_running_at_limit(outcome, facts) + " " +
+              limit_text(outcome.limit) +
+              " after the first worker had ended with 0 (--exit-grace)" + and_host(facts)};
+  lines.push_back("  before: " + early_leavers(outcome, facts));
+  const Lines others = fates(outcome, facts);
+  const Lines then = join("  then:", others, width_of(facts));
+  if (!others.empty()) lines.insert(lines.end(), then.begin(), then.end());
+  for (const std::string& line : earlier_attempts(facts)) lines.push_back(line);
+  return lines;
+}
+
+Lines success(const Facts& facts) {
+  const std::size_t restarts = facts.earlier_attempts.size();
+  if (restarts == 0) return {};
+  return {"ddprun: all workers ended with 0, after " + std::to_string(restarts) +
+          (restarts == 1 ? " restart" : " restarts") + and_host(facts)};
 }
 
 Lines main_part(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
   switch (outcome.cause) {
     case Cause::success:
-      return {};
+      return success(facts);
     case Cause::worker_failed:
+    case Cause::progress_timeout:
       return worker_failed(outcome, facts, rows_taken);
     case Cause::exec_failed:
       return exec_failed(outcome, facts);
     case Cause::stop_signal:
       return stopped(outcome, facts, "stopped by " + signal_name(outcome.stop_signal));
+    case Cause::timeout:
+      return stopped(outcome, facts, "stopped after " + limit_text(outcome.limit) + " (--timeout)");
+    case Cause::exit_grace:
+      return left_alone(outcome, facts);
     case Cause::guardian_lost:
       return stopped(outcome, facts, "its outer process was killed");
   }

@@ -24,12 +24,13 @@ struct Facts {
       error_files;  // contents of each worker's error.json; empty: none was written
   std::optional<ExecFailure>
       exec_failure;  // with Cause::exec_failed; none: made from the outcome's errno
+  std::vector<supervise::Attempt> earlier_attempts;  // oldest first
   int terminal_width = 80;
 };
 
 // At most a screen of 24 lines, whatever the number of ranks; ends with a newline. Empty after
-// plain success. Ranks are global ranks. Always valid UTF-8 without control characters, whatever
-// the workers wrote.
+// plain success; after success with restarts one line says so. Ranks are global ranks. Always valid
+// UTF-8 without control characters, whatever the workers wrote.
 std::string text(const supervise::Outcome& outcome, const Facts& facts);
 
 // "SIGABRT (aborted, core dumped)", "exit code 3". Signals by name, with what they mean; of SIGKILL
@@ -46,9 +47,9 @@ struct ExitDecision {
 };
 
 // 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code, or
-// the one for the outcome's errno; by the stop signal; 125 when ddprun could not do its work: its
-// outer process was killed, or a worker could not be (then whatever the cause was, because the job
-// is not over).
+// the one for the outcome's errno; by the stop signal; 124 after a timeout; 125 when ddprun could
+// not do its work: its outer process was killed, or a worker could not be (then whatever the cause
+// was, because the job is not over).
 ExitDecision exit_decision(const supervise::Outcome& outcome,
                            const std::optional<ExecFailure>& exec_failure = std::nullopt);
 

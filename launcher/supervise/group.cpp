@@ -33,7 +33,7 @@ bool runs(const WorkerEnd& worker) {
 Group::Group(int workers, Options options, Time now) : options_(options) {
   outcome_.workers.resize(static_cast<std::size_t>(workers));
   for (int i = 0; i < workers; ++i) worker(i).local_rank = i;
-  outcome_.stopping_since = now;
+  outcome_.started = outcome_.stopping_since = now;
 }
 
 Decision Group::on_started(Time now, int local_rank, pid_t pid) {

@@ -39,11 +39,14 @@ struct WorkerEnd {
 
 // Why the group ended.
 enum class Cause {
-  success,        // every worker ended with 0
-  worker_failed,  // a worker ended badly by itself
-  exec_failed,    // a worker's program could not be executed
-  stop_signal,    // ddprun was told to stop
-  guardian_lost,  // ddprun's other process was killed
+  success,           // every worker ended with 0
+  worker_failed,     // a worker ended badly by itself
+  exec_failed,       // a worker's program could not be executed
+  stop_signal,       // ddprun was told to stop
+  guardian_lost,     // ddprun's other process was killed
+  progress_timeout,  // a worker had reported progress and then fell silent (--progress-timeout)
+  exit_grace,        // some still ran long after the first exit with 0 (--exit-grace)
+  timeout,           // the job ran too long (--timeout)
 };
 
 // A descendant of a worker that was still there after the last worker had ended.
@@ -54,12 +57,26 @@ struct Leftover {
 
 struct Outcome {
   Cause cause = Cause::success;
-  std::optional<int> first_failed;  // local rank, with worker_failed and exec_failed
-  int exec_errno = 0;               // with exec_failed
-  int stop_signal = 0;              // with stop_signal
-  Time stopping_since{};  // when the stop ladder began; when the group was made if it never did
-  std::vector<WorkerEnd> workers;   // by local rank
-  std::vector<Leftover> leftovers;  // stopped by ddprun at the end
+  // Local rank, with worker_failed, exec_failed and progress_timeout.
+  std::optional<int> first_failed;
+  int exec_errno = 0;                // with exec_failed
+  int stop_signal = 0;               // with stop_signal
+  std::chrono::nanoseconds limit{};  // with the three timeouts: what was allowed
+  Time started{};                    // when the group was made
+  Time stopping_since{};             // when the stop ladder began; `started` if it never did
+  std::vector<WorkerEnd> workers;    // by local rank
+  std::vector<Leftover> leftovers;   // stopped by ddprun at the end
+};
+
+// How an attempt failed that another one followed, or that only a stop signal or the time limit
+// kept from being followed.
+struct Attempt {
+  int number = 0;                      // TORCHELASTIC_RESTART_COUNT
+  Cause cause = Cause::worker_failed;  // or progress_timeout
+  int first_failed = 0;                // local rank
+  std::optional<WaitStatus> status;    // how that worker ended
+  std::chrono::nanoseconds ran{};      // from that worker's start until it failed
+  std::chrono::nanoseconds limit{};    // with progress_timeout
 };
 
 }  // namespace ddprun::supervise

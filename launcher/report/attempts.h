@@ -1,0 +1,30 @@
+// Failures in one line each: of the attempts before the last one, and of the workers that ran into
+// a time limit.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/report/report.h"
+#include "launcher/supervise/outcome.h"
+
+namespace ddprun::report {
+
+// "exit code 3", "no progress for 5 s (--progress-timeout)": how the first failed worker of an
+// attempt failed. `limit` is what --progress-timeout allowed.
+std::string failure(supervise::Cause cause, const std::optional<supervise::WaitStatus>& status,
+                    std::chrono::nanoseconds limit);
+
+// "attempt 0: rank 2 failed first: exit code 3 after 1.204 s".
+std::string attempt_line(const supervise::Attempt& attempt, const Facts& facts);
+
+// attempt_line() of each earlier attempt, indented. Of more than four the last four, and how many
+// there were before.
+std::vector<std::string> earlier_attempts(const Facts& facts);
+
+// A limit as the user wrote it: "5 s", "0.25 s".
+std::string limit_text(std::chrono::nanoseconds limit);
+
+}  // namespace ddprun::report
