@@ -44,7 +44,8 @@ report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
-  auto directory = RunDirectory::create(default_base(std::getenv("TMPDIR")), run_id_);
+  auto directory =
+      RunDirectory::create(log_base(job_.spec.log_dir, std::getenv("TMPDIR")), run_id_);
   if (!directory) return refuse(process::kExitCannotWork, directory.error());
   directory_.emplace(std::move(*directory));
   announce();

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kLongestErrorFile = std::size_t{16} << 20;
 
-Error failed(const std::string& what, const std::string& path) {
+Error failed(const std::string& what, const std::string& path, bool named = false) {
   return {"cannot " + what + " '" + path + "': " + std::strerror(errno) +
-          "; set TMPDIR to a folder that can be written to"};
+          (named ? "; name another --log-dir" : "; set TMPDIR to a folder that can be written to")};
 }
 
 // A base that somebody else prepared, or a link to somewhere else, is not ours to use.
@@ -29,6 +29,24 @@ bool is_private(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
          (info.st_mode & 022) == 0;
+}
+
+Result<void> prepare_private(const std::string& base) {
+  if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST)
+    return failed("make the directory", base);
+  if (is_private(base)) return {};
+  return Error{"'" + base +
+               "' is not a directory that belongs to this user alone; remove it, or set TMPDIR "
+               "to another folder"};
+}
+
+Result<void> prepare_named(const std::string& base) {
+  struct stat info {};
+  std::error_code error;
+  if (::stat(base.c_str(), &info) != 0) std::filesystem::create_directories(base, error);
+  errno = error ? error.value() : S_ISDIR(info.st_mode) || info.st_mode == 0 ? 0 : ENOTDIR;
+  if (errno != 0) return failed("use the log directory", base, true);
+  return {};
 }
 
 std::string file_name(std::string text) {
@@ -58,46 +76,82 @@ std::string default_base(const char* tmpdir) {
   return (ignored ? folder : absolute.string()) + "/ddprun-" + std::to_string(::geteuid());
 }
 
-Result<RunDirectory> RunDirectory::create(const std::string& base, const std::string& run_id) {
-  if (::mkdir(base.c_str(), 0700) != 0 && errno != EEXIST)
-    return failed("make the directory", base);
-  if (!is_private(base))
-    return Error{"'" + base +
-                 "' is not a directory that belongs to this user alone; remove it, or set TMPDIR "
-                 "to another folder"};
+LogBase log_base(const std::optional<std::string>& log_dir, const char* tmpdir) {
+  if (log_dir) return {.path = *log_dir, .named = true};
+  return {.path = default_base(tmpdir)};
+}
+
+Result<RunDirectory> RunDirectory::create(const LogBase& base, const std::string& run_id) {
+  if (auto ready = base.named ? prepare_named(base.path) : prepare_private(base.path); !ready)
+    return ready.error();
   for (int tries = 0; tries < 100; ++tries) {
-    std::string path = base + "/" + file_name(run_id) + "_" + random_text(8);
+    std::string path = base.path + "/" + file_name(run_id) + "_" + random_text(8);
     if (::mkdir(path.c_str(), 0700) == 0) return RunDirectory(std::move(path));
     if (errno != EEXIST) break;
   }
-  return failed("make a directory in", base);
+  return failed("make a directory in", base.path, base.named);
 }
 
 RunDirectory::~RunDirectory() {
+  if (kept_) return;
   for (auto path = made_.rbegin(); path != made_.rend(); ++path) ::rmdir(path->c_str());
 }
 
+const std::string& RunDirectory::path() const {
+  static const std::string kNone;
+  return made_.empty() ? kNone : made_.front();
+}
+
 std::string RunDirectory::attempt_path(int attempt) const {
-  return path() + "/attempt_" + std::to_string(attempt);
+  return made_.empty() ? "" : path() + "/attempt_" + std::to_string(attempt);
+}
+
+std::string RunDirectory::worker_path(int attempt, int rank) const {
+  return made_.empty() ? "" : attempt_path(attempt) + "/" + std::to_string(rank);
 }
 
 std::string RunDirectory::error_file(int attempt, int rank) const {
-  return attempt_path(attempt) + "/" + std::to_string(rank) + "/error.json";
+  return made_.empty() ? "" : worker_path(attempt, rank) + "/error.json";
 }
 
-Result<void> RunDirectory::make(std::string path) {
-  if (::mkdir(path.c_str(), 0700) != 0) return failed("make the directory", path);
-  made_.push_back(std::move(path));
+Result<void> RunDirectory::make(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    std::error_code error;
+    if (errno == ENOENT) std::filesystem::create_directories(path, error);
+    if (error) errno = error.value();
+    if (error || !std::filesystem::is_directory(path, error))
+      return failed("make the directory", path);
+  }
+  made_.push_back(path);
   return {};
 }
 
 Result<void> RunDirectory::make_worker_directory(int attempt, int rank) {
+  if (made_.empty()) return {};
   if (std::exchange(attempt_, attempt) != attempt)
     if (auto made = make(attempt_path(attempt)); !made) return made;
-  return make(attempt_path(attempt) + "/" + std::to_string(rank));
+  return make(worker_path(attempt, rank));
+}
+
+Result<void> RunDirectory::link_latest() const {
+  const std::filesystem::path run(path());
+  const std::string latest = run.parent_path() / "latest";
+  const std::string fresh = latest + "." + random_text(8);
+  struct stat info {};
+  int error = 0;
+  if (::lstat(latest.c_str(), &info) == 0 && !S_ISLNK(info.st_mode))
+    error = EEXIST;
+  else if (::symlink(run.filename().c_str(), fresh.c_str()) != 0)
+    error = errno;
+  else if (::rename(fresh.c_str(), latest.c_str()) != 0)
+    error = errno;
+  if (error == 0) return {};
+  ::unlink(fresh.c_str());
+  return Error{"cannot make '" + latest + "' a link to this run: " + std::strerror(error)};
 }
 
 void RunDirectory::remove() {
+  if (kept_) return;
   while (!made_.empty() && ::rmdir(made_.back().c_str()) == 0) made_.pop_back();
   std::error_code ignored;
   if (!made_.empty()) std::filesystem::remove_all(path(), ignored);

@@ -4,6 +4,7 @@
 // place for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,34 +13,60 @@
 
 namespace ddprun::agent {
 
+// Where run directories are made.
+struct LogBase {
+  std::string path;
+  // Named by --log-dir: made with its parents if it is missing, and it may belong to others. Else
+  // it is made if only it itself is missing, and it has to be a directory of this user that nobody
+  // else can write to, because it lies where everybody can.
+  bool named = false;
+};
+
 class RunDirectory {
  public:
   // Makes `base`/RUN_ID_xxxxxxxx with mode 0700; characters of the id that are no good in a file
-  // name become `_`. `base` itself is made too if it is missing; if it is there it has to be a
-  // directory of this user that nobody else can write to, because it lies where everybody can.
-  static Result<RunDirectory> create(const std::string& base, const std::string& run_id);
+  // name become `_`.
+  static Result<RunDirectory> create(const LogBase& base, const std::string& run_id);
+  // For --log-dir /dev/null: nothing is made and all paths are empty.
+  static RunDirectory none() { return {}; }
   RunDirectory(RunDirectory&&) = default;
   RunDirectory& operator=(RunDirectory&&) = delete;
-  // Removes what it has made unless there is a file in it: an empty tree is of no use to anybody.
+  // Removes what it has made unless there is a file in it or it is kept: an empty tree is of no use
+  // to anybody.
   ~RunDirectory();
 
-  // Makes the directory of one worker, for its error_file().
+  // Makes the directory of one worker, for its error_file() and its log files; attempts come one
+  // after the other. What somebody has removed meanwhile is made again.
   Result<void> make_worker_directory(int attempt, int rank);
+  // Empty with none().
+  const std::string& path() const;
   std::string attempt_path(int attempt) const;
+  std::string worker_path(int attempt, int rank) const;
   // Where a worker writes its error.json.
   std::string error_file(int attempt, int rank) const;
-  // Removes everything, files included.
+
+  // Somebody asked for the files in it: it stays, whatever happens.
+  void keep() { kept_ = true; }
+  bool kept() const { return kept_; }
+  // Makes LOG_DIR/latest a link to it, in one step, so that the name is always there; a `latest`
+  // that is no link is somebody else's and stays.
+  Result<void> link_latest() const;
+  // Removes everything, files included, unless it is kept.
   void remove();
 
  private:
+  RunDirectory() = default;
   explicit RunDirectory(std::string path) { made_.push_back(std::move(path)); }
 
-  const std::string& path() const { return made_.front(); }
-  Result<void> make(std::string path);
+  Result<void> make(const std::string& path);
 
+  bool kept_ = false;
   int attempt_ = -1;               // the one whose directory was made last
   std::vector<std::string> made_;  // parents before their children; empty once it was moved from
 };
+
+// The base for --log-dir, or default_base() where none is given.
+LogBase log_base(const std::optional<std::string>& log_dir, const char* tmpdir);
 
 // TMPDIR/ddprun-UID. Without TMPDIR it is /dev/shm/ddprun-UID, in memory, and where that cannot be
 // written to /tmp/ddprun-UID: on a busy disk, making and removing a directory takes longer than

@@ -27,7 +27,7 @@ class RunDirectoryTest : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   RunDirectory make(const std::string& id = "job") {
-    auto made = RunDirectory::create(base_, id);
+    auto made = RunDirectory::create({.path = base_}, id);
     EXPECT_TRUE(made) << made.error().text;
     return std::move(*made);
   }
@@ -90,20 +90,103 @@ TEST_F(RunDirectoryTest, AnIdCannotLeaveTheBase) {
 TEST_F(RunDirectoryTest, ABaseThatOthersCanChangeIsRefused) {
   fs::create_directory(base_);
   ::chmod(base_.c_str(), 0777);
-  const auto open = RunDirectory::create(base_, "job");
+  const auto open = RunDirectory::create({.path = base_}, "job");
   ASSERT_FALSE(open);
   EXPECT_THAT(open.error().text, HasSubstr(base_));
   fs::remove(base_);
   fs::create_directory(folder_ + "/elsewhere");
   fs::create_directory_symlink(folder_ + "/elsewhere", base_);
-  EXPECT_FALSE(RunDirectory::create(base_, "job"));
+  EXPECT_FALSE(RunDirectory::create({.path = base_}, "job"));
 }
 
 TEST_F(RunDirectoryTest, AFolderThatIsNotThereIsNamed) {
-  const auto made = RunDirectory::create(folder_ + "/no/base", "job");
+  const auto made = RunDirectory::create({.path = folder_ + "/no/base"}, "job");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().text,
               testing::AllOf(HasSubstr(folder_ + "/no/base"), HasSubstr("TMPDIR")));
+}
+
+// --log-dir.
+class NamedRunDirectoryTest : public RunDirectoryTest {
+ protected:
+  RunDirectory make_named(const std::string& path) {
+    auto made = RunDirectory::create({.path = path, .named = true}, "job");
+    EXPECT_TRUE(made) << made.error().text;
+    return std::move(*made);
+  }
+};
+
+TEST_F(NamedRunDirectoryTest, IsPrivateInABaseThatBelongsToEverybody) {
+  fs::create_directory(base_);
+  ::chmod(base_.c_str(), 01777);
+  RunDirectory directory = make_named(base_);
+  struct stat info {};
+  ASSERT_EQ(::stat(directory.path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+}
+
+TEST_F(NamedRunDirectoryTest, AMissingBaseIsMadeWithItsParents) {
+  const RunDirectory directory = make_named(folder_ + "/a/b/c");
+  EXPECT_TRUE(fs::is_directory(folder_ + "/a/b/c"));
+}
+
+TEST_F(NamedRunDirectoryTest, AFileIsNoBase) {
+  std::ofstream(base_) << "x";
+  const auto made = RunDirectory::create({.path = base_, .named = true}, "job");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().text, testing::AllOf(HasSubstr(base_), HasSubstr("Not a directory"),
+                                                HasSubstr("--log-dir")));
+}
+
+TEST_F(NamedRunDirectoryTest, WhatIsKeptStaysAlsoWhenItIsEmpty) {
+  std::string path;
+  {
+    RunDirectory directory = make_named(base_);
+    directory.keep();
+    ASSERT_TRUE(directory.make_worker_directory(0, 3));
+    directory.remove();
+    path = directory.worker_path(0, 3);
+  }
+  EXPECT_TRUE(fs::is_directory(path));
+}
+
+TEST_F(NamedRunDirectoryTest, LatestLeadsToTheLastRunAndMovesWithTheTree) {
+  const RunDirectory one = make_named(base_), two = make_named(base_);
+  ASSERT_TRUE(one.link_latest());
+  ASSERT_TRUE(two.link_latest());
+  EXPECT_EQ(fs::read_symlink(base_ + "/latest"), fs::path(two.path()).filename());
+  EXPECT_EQ(std::distance(fs::directory_iterator(base_), fs::directory_iterator()), 3);
+}
+
+TEST_F(NamedRunDirectoryTest, ALatestThatIsNoLinkStays) {
+  const RunDirectory directory = make_named(base_);
+  std::ofstream(base_ + "/latest") << "mine";
+  const auto linked = directory.link_latest();
+  ASSERT_FALSE(linked);
+  EXPECT_THAT(linked.error().text, HasSubstr(base_ + "/latest"));
+  EXPECT_TRUE(fs::is_regular_file(base_ + "/latest"));
+}
+
+TEST_F(NamedRunDirectoryTest, ATreeThatSomebodyRemovedIsMadeAgain) {
+  RunDirectory directory = make_named(base_);
+  ASSERT_TRUE(directory.make_worker_directory(0, 0));
+  fs::remove_all(directory.path());
+  ASSERT_TRUE(directory.make_worker_directory(1, 0));
+  EXPECT_TRUE(fs::is_directory(directory.worker_path(1, 0)));
+}
+
+TEST(NoRunDirectoryTest, HasNoPathsAndMakesNothing) {
+  RunDirectory none = RunDirectory::none();
+  EXPECT_TRUE(none.make_worker_directory(0, 0));
+  EXPECT_EQ(none.path() + none.attempt_path(0) + none.worker_path(0, 0) + none.error_file(0, 0),
+            "");
+}
+
+TEST(LogBaseTest, IsTheNamedOneOrTheDefault) {
+  EXPECT_EQ(log_base("/logs", "/scratch").path, "/logs");
+  EXPECT_TRUE(log_base("/logs", "/scratch").named);
+  EXPECT_EQ(log_base({}, "/scratch").path, default_base("/scratch"));
+  EXPECT_FALSE(log_base({}, "/scratch").named);
 }
 
 TEST(DefaultBaseTest, FollowsTmpdir) {
