@@ -26,7 +26,8 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   const auto index = static_cast<std::size_t>(*first_failed);
   std::string& text = facts.error_files.at(index);
   text = read_error_file(parts.directory.error_file(facts.attempt, plan.workers.at(index).rank));
-  if (!text.empty()) facts.log_dir = parts.directory.attempt_path(facts.attempt);
+  if (!text.empty() || parts.directory.kept())
+    facts.log_dir = parts.directory.attempt_path(facts.attempt);
   return facts;
 }
 
@@ -52,6 +53,10 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last) {
     parts.output.note(report::text(outcome, facts));
   }
   if (success) parts.directory.remove();
+  // The report of a failed worker has a line for its logs.
+  const bool said = outcome.cause == supervise::Cause::worker_failed;
+  if (parts.directory.kept() && !said && !quiet)
+    parts.output.note("ddprun: logs are in " + parts.directory.path());
   return report::exit_decision(outcome, last.exec_failure());
 }
 

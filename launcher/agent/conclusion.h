@@ -9,7 +9,7 @@ namespace ddprun::agent {
 
 // Writes the report of `last`, the round with which the job ended, to the output, copies the error
 // file of the first failure to where the environment asks for it, removes the run directory after
-// success, and says how ddprun has to end.
+// success or says where it is kept, and says how ddprun has to end.
 report::ExitDecision conclude(const JobParts& parts, const Round& last);
 
 }  // namespace ddprun::agent

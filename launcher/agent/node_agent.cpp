@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 
 #include "launcher/agent/conclusion.h"
 #include "launcher/agent/limits.h"
+#include "launcher/agent/log_setup.h"
 #include "launcher/process/exit_codes.h"
 
 namespace ddprun::agent {
@@ -16,15 +16,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kOutputPatienceWithoutGuardian{100};
 constexpr std::chrono::milliseconds kOutputPatienceWhenStopped{1000};
-
-output::Options output_options(const Job& job) {
-  output::Options options;
-  options.local_workers = static_cast<int>(job.plan.workers.size());
-  options.world_size = job.plan.world_size;
-  options.no_color = std::getenv("NO_COLOR");
-  options.term = std::getenv("TERM");
-  return options;
-}
 
 process::ProgramFile find_program(const Job& job) {
   return process::find_program(job.plan.workers.front().argv.front(),
@@ -44,8 +35,7 @@ report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
-  auto directory =
-      RunDirectory::create(log_base(job_.spec.log_dir, std::getenv("TMPDIR")), run_id_);
+  auto directory = make_run_directory(job_, run_id_, output_);
   if (!directory) return refuse(process::kExitCannotWork, directory.error());
   directory_.emplace(std::move(*directory));
   announce();

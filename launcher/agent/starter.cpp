@@ -30,10 +30,14 @@ boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int 
   if (parts_.program.error != 0)
     return StartFailure{process::SpawnStep::exec, parts_.program.error, {}};
   const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
-  auto streams = parts_.output.open(worker.rank, local_rank);
-  if (!streams) return StartFailure{{}, errno, streams.error().text};
   if (const auto made = parts_.directory.make_worker_directory(attempt_, worker.rank); !made)
     return StartFailure{{}, errno, made.error().text};
+  auto streams =
+      parts_.output.open({.rank = worker.rank,
+                          .local_rank = local_rank,
+                          .attempt = attempt_,
+                          .directory = parts_.directory.worker_path(attempt_, worker.rank)});
+  if (!streams) return StartFailure{{}, errno, streams.error().text};
   const process::SpawnRequest request{
       .path = parts_.program.path,
       .argv = worker.argv,

@@ -29,17 +29,23 @@ Result<Channel> make_pipe() {
   return channel;
 }
 
-bool make_raw(int slave, int like) {
+// Narrower than this nobody draws anything.
+constexpr int kLeastColumns = 20;
+
+bool make_raw(int slave, int like, int reserved_columns) {
   termios settings{};
   if (::tcgetattr(slave, &settings) != 0) return false;
   ::cfmakeraw(&settings);
   if (::tcsetattr(slave, TCSANOW, &settings) != 0) return false;
   winsize size{};
-  if (::ioctl(like, TIOCGWINSZ, &size) == 0) ::ioctl(slave, TIOCSWINSZ, &size);
+  if (::ioctl(like, TIOCGWINSZ, &size) != 0) return true;
+  if (size.ws_col >= kLeastColumns + reserved_columns)
+    size.ws_col = static_cast<unsigned short>(size.ws_col - reserved_columns);
+  ::ioctl(slave, TIOCSWINSZ, &size);
   return true;
 }
 
-Result<Channel> make_pty(int like) {
+Result<Channel> make_pty(int like, int reserved_columns) {
   constexpr const char* kWhat = "pseudo-terminal";
   UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!master || ::grantpt(master.get()) != 0 || ::unlockpt(master.get()) != 0)
@@ -50,14 +56,14 @@ Result<Channel> make_pty(int like) {
     return failure(kWhat);
   }
   UniqueFd slave(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!slave || !make_raw(slave.get(), like)) return failure(kWhat);
+  if (!slave || !make_raw(slave.get(), like, reserved_columns)) return failure(kWhat);
   return Channel{std::move(master), std::move(slave)};
 }
 
 }  // namespace
 
-Result<Channel> make_channel(ChannelKind kind, int like) {
-  return kind == ChannelKind::pty ? make_pty(like) : make_pipe();
+Result<Channel> make_channel(ChannelKind kind, int like, int reserved_columns) {
+  return kind == ChannelKind::pty ? make_pty(like, reserved_columns) : make_pipe();
 }
 
 int terminal_width(int fd) {

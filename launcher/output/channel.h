@@ -22,9 +22,9 @@ struct Channel {
 };
 
 // A pseudo-terminal is raw: no echo, no translation of newlines, bytes pass unchanged. It has the
-// window size of `like`, one of our own descriptors, where that is a terminal, and is nobody's
-// controlling terminal.
-Result<Channel> make_channel(ChannelKind kind, int like);
+// window size of `like`, one of our own descriptors, where that is a terminal, less
+// `reserved_columns` for a prefix, and is nobody's controlling terminal.
+Result<Channel> make_channel(ChannelKind kind, int like, int reserved_columns = 0);
 
 // Columns of the terminal behind `fd`, or 80.
 int terminal_width(int fd);

@@ -3,12 +3,18 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
+#include "launcher/output/channel.h"
 #include "launcher/output/prefix.h"
 
 namespace ddprun::output {
+namespace {
+
+constexpr std::string_view kClearRow = "\r\x1b[K";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+}  // namespace
 
 std::shared_ptr<Console> Console::make(boost::asio::io_context& io, int fd) {
   std::signal(SIGPIPE, SIG_IGN);
@@ -16,7 +22,7 @@ std::shared_ptr<Console> Console::make(boost::asio::io_context& io, int fd) {
   return std::shared_ptr<Console>(new Console(io, fd));
 }
 
-Console::Console(boost::asio::io_context& io, int fd) : io_(io), sink_(fd), waiter_(io) {
+Console::Console(boost::asio::io_context& io, int fd) : io_(io), fd_(fd), sink_(fd), waiter_(io) {
   UniqueFd waiter = sink_.make_waiter();
   if (!waiter) return;
   boost::system::error_code refused;
@@ -26,6 +32,7 @@ Console::Console(boost::asio::io_context& io, int fd) : io_(io), sink_(fd), wait
 
 void Console::append_lines(std::string_view prefix, std::string_view lines) {
   if (discarding_ || lines.empty()) return;
+  clear_bar();
   if (prefix.empty()) {
     back_.append(lines);
   } else {
@@ -51,6 +58,29 @@ void Console::append_note(std::string_view lines) {
   append_lines("", lines);
 }
 
+void Console::set_bar(int stream, std::string bar) {
+  bars_.set(stream, std::move(bar));
+  if (!discarding_ && bars_.shown() != drawn_) schedule_write();
+}
+
+void Console::clear_bar() {
+  if (drawn_.empty()) return;
+  back_ += kClearRow;
+  drawn_.clear();
+}
+
+// Once for each write, however many frames have come: what nobody could see costs nothing.
+void Console::draw_bar() {
+  if (discarding_ || full() || bars_.shown() == drawn_) return;
+  clear_bar();
+  drawn_ = bars_.shown();
+  // In the last column the next character would begin a new row.
+  const auto columns = static_cast<std::size_t>(terminal_width(fd_) - 1);
+  back_ += clip(drawn_, columns);
+  // A colour that was cut off in the middle.
+  if (drawn_.find('\x1b') != std::string::npos) back_ += kPlain;
+}
+
 void Console::schedule_write() {
   if (std::exchange(scheduled_, true)) return;
   boost::asio::post(io_, [self = shared_from_this()] { self->write(); });
@@ -58,6 +88,7 @@ void Console::schedule_write() {
 
 void Console::write() {
   scheduled_ = false;
+  draw_bar();
   while (!discarding_ && !empty()) {
     if (!write_front()) break;
   }
@@ -97,7 +128,7 @@ void Console::wait_until_writable() {
 
 void Console::fail(int error) {
   give_up();
-  if (error != EPIPE && on_problem_) on_problem_(std::strerror(error));
+  if (on_problem_) on_problem_(error);
 }
 
 void Console::tell_drained() {

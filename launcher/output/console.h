@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/output/progress_bar.h"
 #include "launcher/output/sink.h"
 
 namespace ddprun::output {
@@ -45,6 +46,11 @@ class Console : public std::enable_shared_from_this<Console> {
   // one.
   void append_note(std::string_view lines);
 
+  // Shows `bar` in the last row of the terminal while no stream with a lower number has one; lines
+  // appear above it. It is cut to the terminal's width and stays until it is replaced, or taken
+  // away with an empty text.
+  void set_bar(int stream, std::string bar);
+
   bool full() const { return size() >= kFull; }
   bool empty() const { return size() == 0; }
   // Bytes waiting.
@@ -52,16 +58,19 @@ class Console : public std::enable_shared_from_this<Console> {
   // Bytes that the stream has taken so far.
   std::uint64_t total_written() const { return total_written_; }
 
+  // Nothing is written any more: its reader is gone, or it was given up.
+  bool discarding() const { return discarding_; }
+
   // Calls `resume` once, from the event loop, when half of the room is free again or the stream is
   // gone.
   void call_when_drained(std::function<void()> resume) { paused_.push_back(std::move(resume)); }
+  // Calls back soon even if nothing was appended: for who waits for it to be empty.
+  void wake() { schedule_write(); }
   // Called each time when nothing is waiting any more.
   void on_empty(std::function<void()> empty) { on_empty_ = std::move(empty); }
-  // Called once with a sentence when the stream cannot be written for another reason than that its
-  // reader has gone, for example a full disk. From then on everything is discarded.
-  void on_problem(std::function<void(const std::string&)> problem) {
-    on_problem_ = std::move(problem);
-  }
+  // Called once with the errno when the stream cannot be written: EPIPE when its reader has gone
+  // (EIO from a terminal), ENOSPC when the disk is full. From then on everything is discarded.
+  void on_problem(std::function<void(int)> problem) { on_problem_ = std::move(problem); }
 
   // Writes nothing any more and discards what comes. Returns the number of bytes that were waiting.
   std::size_t give_up();
@@ -71,6 +80,8 @@ class Console : public std::enable_shared_from_this<Console> {
  private:
   Console(boost::asio::io_context& io, int fd);
 
+  void clear_bar();
+  void draw_bar();
   void schedule_write();
   void write();
   bool write_front();
@@ -79,6 +90,7 @@ class Console : public std::enable_shared_from_this<Console> {
   void tell_drained();
 
   boost::asio::io_context& io_;
+  int fd_;
   Sink sink_;
   boost::asio::posix::stream_descriptor waiter_;
   std::string front_;  // being written, from `written_` on
@@ -87,10 +99,12 @@ class Console : public std::enable_shared_from_this<Console> {
   bool scheduled_ = false;  // a write is posted or a wait is pending
   bool discarding_ = false;
   bool in_line_ = false;  // the last byte appended was not a newline
+  Bars bars_;
+  std::string drawn_;  // the bar in the terminal's last row, as far as back_ has come
   std::uint64_t total_written_ = 0;
   std::vector<std::function<void()>> paused_;
   std::function<void()> on_empty_;
-  std::function<void(const std::string&)> on_problem_;
+  std::function<void(int)> on_problem_;
 };
 
 }  // namespace ddprun::output

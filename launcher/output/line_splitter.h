@@ -29,6 +29,10 @@ class LineSplitter {
   // At the end of the stream: passes on a last line without newline, completed.
   void finish(const Lines& lines);
 
+  // What followed the last newline, and another text in its place.
+  std::string_view partial() const { return partial_; }
+  void set_partial(std::string text) { partial_ = std::move(text); }
+
  private:
   bool complete_partial(std::string_view& bytes, const Lines& lines);
 

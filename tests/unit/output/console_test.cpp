@@ -66,10 +66,10 @@ TEST_F(ConsoleTest, CallsBackOnceWhenHalfIsDrained) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ConsoleTest, AReaderThatGoesIsNoProblemAndEverythingIsDiscarded) {
-  bool problem = false;
+TEST_F(ConsoleTest, AReaderThatGoesIsToldOnceAndEverythingIsDiscarded) {
+  std::vector<int> problems;
   bool resumed = false;
-  console_->on_problem([&](const std::string&) { problem = true; });
+  console_->on_problem([&](int problem) { problems.push_back(problem); });
   console_->append_raw(std::string(2 * Console::kFull, 'x'));
   console_->call_when_drained([&] { resumed = true; });
   ours_.read_end.reset();
@@ -78,7 +78,8 @@ TEST_F(ConsoleTest, AReaderThatGoesIsNoProblemAndEverythingIsDiscarded) {
   EXPECT_TRUE(console_->empty());
   console_->append_lines("", "more\n");
   EXPECT_TRUE(console_->empty());
-  EXPECT_FALSE(problem);
+  EXPECT_TRUE(console_->discarding());
+  EXPECT_EQ(problems, std::vector<int>{EPIPE});
 }
 
 TEST_F(ConsoleTest, AReaderThatGoesWhileWeWaitIsNoticed) {
@@ -94,13 +95,13 @@ TEST_F(ConsoleTest, AReaderThatGoesWhileWeWaitIsNoticed) {
 TEST_F(ConsoleTest, AFullDiskIsToldOnce) {
   const UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   const auto console = Console::make(io_, full.get());
-  std::vector<std::string> problems;
-  console->on_problem([&](const std::string& problem) { problems.push_back(problem); });
+  std::vector<int> problems;
+  console->on_problem([&](int problem) { problems.push_back(problem); });
   console->append_raw("x");
   poll_now(io_);
   console->append_raw("y");
   poll_now(io_);
-  EXPECT_EQ(problems, std::vector<std::string>{"No space left on device"});
+  EXPECT_EQ(problems, std::vector<int>{ENOSPC});
 }
 
 TEST_F(ConsoleTest, GivingUpSaysHowMuchWasLost) {

@@ -21,7 +21,7 @@ class StuckConsole : public ::testing::Test {
     options.stderr_fd = err_.write_end.get();
     output_.emplace(io_, options);
     for (int rank = 0; rank < workers; ++rank) {
-      workers_.push_back(std::move(output_->open(rank, rank).value()));
+      workers_.push_back(std::move(output_->open({.rank = rank, .local_rank = rank}).value()));
       ::fcntl(workers_.back().out.get(), F_SETFL, O_NONBLOCK);
     }
   }

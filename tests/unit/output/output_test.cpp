@@ -33,7 +33,9 @@ class OutputTest : public ::testing::Test {
   }
   void start(int workers) { start(workers, pipe_to_us(), pipe_to_us()); }
 
-  WorkerStreams open(int rank) { return std::move(output_->open(rank, rank).value()); }
+  WorkerStreams open(int rank) {
+    return std::move(output_->open({.rank = rank, .local_rank = rank}).value());
+  }
   std::string shown() { return read_available(out_.read_end.get()); }
   std::string shown_err() { return read_available(err_.read_end.get()); }
   void end_all() {
