@@ -98,7 +98,7 @@ void NodeAgent::on_signal(int signo) {
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
 void NodeAgent::suspend() {
   round_->signal_groups(SIGSTOP);
-  ::raise(SIGSTOP);
+  guardian::stop_until_continued(guardian_.native_handle());
 }
 
 void NodeAgent::watch_guardian() {

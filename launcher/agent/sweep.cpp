@@ -49,7 +49,7 @@ void Sweep::ask() {
 
 void Sweep::kill() {
   if (leftovers_.empty()) leftovers_ = signal_all(SIGKILL);
-  for (pid_t pid : process::kill_all_children(stuck_, {}, kKillPatienceMs))
+  for (pid_t pid : process::kill_all_children(stuck_, kKillPatienceMs))
     output_.note("ddprun: process " + std::to_string(pid) + " (" + process::command_of(pid) +
                  ") could not be killed; it is still there");
   finish();

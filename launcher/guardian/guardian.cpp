@@ -34,23 +34,9 @@ bool is_ignored(int signo) {
   return ::sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-// Children that the process had before it became ddprun (`sleep 9 & exec ddprun …`), with the
-// sessions they are in.
-struct Strangers {
-  std::vector<pid_t> pids;
-  // No process of the job is ever in one of these: every worker opens a session of its own.
-  std::vector<pid_t> sessions;
-};
-
-Strangers strangers() {
-  Strangers found;
-  found.sessions.push_back(::getsid(0));
+bool has_children() {
   siginfo_t info{};
-  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-    return found;  // the usual case: no children
-  found.pids = process::children_of(::getpid());
-  for (pid_t pid : found.pids) found.sessions.push_back(::getsid(pid));
-  return found;
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 // A reader that does not read must not keep the guardian from clearing up.
@@ -61,32 +47,33 @@ void say(const std::string& line) {
 }
 
 // Kills what a launcher that did not clean up has left, and says so.
-void clear_up(const Strangers& spared) {
-  siginfo_t info{};
-  if (spared.pids.empty() && ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return;
-  for (pid_t pid : process::kill_all_children(spared.pids, spared.sessions, kPatienceMs))
+void clear_up() {
+  if (!has_children()) return;
+  for (pid_t pid : process::kill_all_children({}, kPatienceMs))
     say("ddprun: process " + std::to_string(pid) + " (" + process::command_of(pid) +
         ") of the job could not be killed; it is still there\n");
-  if (spared.pids.empty() && ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+  if (has_children())
     say("ddprun: /proc does not show the processes of the job; some of them may still be there\n");
-}
-
-// Set while the launcher is stopped, so that a SIGCONT that reaches only the guardian wakes both.
-void stop_with_launcher(pid_t launcher) {
-  ::raise(SIGSTOP);
-  ::kill(launcher, SIGCONT);
 }
 
 bool asks_to_stop(int signo) {
   return signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGQUIT;
 }
 
-[[noreturn]] void end_like(int status, const Strangers& spared, bool is_init) {
-  // A launcher that ended by itself has left nobody; what is here now belongs to others.
+// Who waits for the child of this process, and what it knows of it.
+struct Watch {
+  pid_t child = 0;
+  int link = -1;           // our end of a pipe whose other end only the child has
+  bool is_init = false;    // this is process 1
+  bool clears_up = false;  // everything below this process is the job
+};
+
+[[noreturn]] void end_like(int status, const Watch& watch) {
+  // A launcher that ended by itself has left nobody.
   if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
   const int signo = WTERMSIG(status);
-  if (asks_to_stop(signo)) end_by_signal(signo, is_init);
-  clear_up(spared);
+  if (asks_to_stop(signo) || !watch.clears_up) end_by_signal(signo, watch.is_init);
+  clear_up();
   if (signo != SIGKILL) {
     say("ddprun: the launcher itself has failed (signal " + std::to_string(signo) +
         "), which is a bug of ddprun; the processes of the job were killed\n");
@@ -94,28 +81,36 @@ bool asks_to_stop(int signo) {
   }
   say("ddprun: the launcher was killed (SIGKILL, sender unknown); the processes of the job were "
       "killed with it\n");
-  end_by_signal(signo, is_init);
+  end_by_signal(signo, watch.is_init);
 }
 
-[[noreturn]] void watch(pid_t launcher, const Strangers& spared, bool is_init) {
-  const sigset_t set = set_of(handled_signals());
+void on_child_changed(const Watch& watch) {
+  int status = 0;
+  while (::waitpid(watch.child, &status, WNOHANG | WUNTRACED) == watch.child) {
+    if (!WIFSTOPPED(status)) end_like(status, watch);
+    stop_until_continued(watch.link);
+    ::kill(watch.child, SIGCONT);  // whoever woke us need not have woken both
+  }
+  // As process 1 we inherit every orphan of the container.
+  for (pid_t pid = 0; watch.is_init && (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
+    if (pid == watch.child) end_like(status, watch);
+}
+
+[[noreturn]] void run(const Watch& watch) {
+  std::vector<int> signals = handled_signals();
+  signals.push_back(SIGTTIN);
+  const sigset_t set = set_of(signals);
   ::signal(SIGPIPE, SIG_IGN);
   for (;;) {
     siginfo_t info{};
     const int signo = ::sigwaitinfo(&set, &info);
     if (signo < 0) continue;
-    if (signo != SIGCHLD) {
-      if (!is_ignored(signo)) ::kill(launcher, signo);
-      continue;
-    }
-    int status = 0;
-    while (::waitpid(launcher, &status, WNOHANG | WUNTRACED) == launcher) {
-      if (!WIFSTOPPED(status)) end_like(status, spared, is_init);
-      stop_with_launcher(launcher);
-    }
-    // As process 1 the guardian inherits every orphan of the container.
-    for (pid_t pid = 0; is_init && (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
-      if (pid == launcher) end_like(status, spared, is_init);
+    if (signo == SIGCHLD)
+      on_child_changed(watch);
+    else if (signo == SIGTTIN)
+      stop_until_continued(watch.link);
+    else if (!is_ignored(signo))
+      ::kill(watch.child, signo);
   }
 }
 
@@ -129,6 +124,27 @@ void open_standard_descriptors() {
 [[noreturn]] void fail(const char* what) {
   say(std::string("ddprun: cannot start: ") + what + ": " + std::strerror(errno) + "\n");
   ::_exit(process::kExitCannotWork);
+}
+
+// Forks. The parent waits for the child and ends as it ends; the child, in a process group of its
+// own and killed with its parent, goes on with the end of a pipe that tells whether the parent is
+// still there.
+UniqueFd fork_watched(bool is_init, bool clears_up) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) fail("fork");
+  if (child != 0) {
+    ::setpgid(child, child);  // in both processes: whoever comes first
+    ::close(ends[0]);
+    run({.child = child, .link = ends[1], .is_init = is_init, .clears_up = clears_up});
+  }
+  ::setpgid(0, 0);
+  ::close(ends[1]);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(process::kExitCannotWork);
+  return UniqueFd(ends[0]);
 }
 
 }  // namespace
@@ -154,39 +170,39 @@ void outlive_guardian() {
   ::prctl(PR_SET_PDEATHSIG, 0);
 }
 
+void stop_until_continued(int link) {
+  // Whoever is stopped cannot see the end of the other process; the kernel can wake it instead.
+  ::fcntl(link, F_SETOWN, ::getpid());
+  ::fcntl(link, F_SETSIG, SIGCONT);
+  const int flags = ::fcntl(link, F_GETFL);
+  ::fcntl(link, F_SETFL, flags | O_ASYNC);
+  ::raise(SIGSTOP);
+  ::fcntl(link, F_SETFL, flags);
+}
+
 Link split() {
   open_standard_descriptors();
-  const sigset_t set = set_of(handled_signals());
+  const bool is_init = ::getpid() == 1;
+  std::vector<int> blocked = handled_signals();
+  blocked.push_back(SIGTTIN);
+  const sigset_t set = set_of(blocked);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   // Shells and services leave some of these ignored: SIGINT for `ddprun … &` in a script. Only
   // SIGHUP is a wish, that of nohup, and SIGTSTP that of a shell without job control.
   for (int signo : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) ::signal(signo, SIG_DFL);
+  Link link{.alive = {}, .job_group = ::getpgrp(), .guardian = 0};
+  // `sleep 9 & exec ddprun …`: this process keeps its earlier children and only waits, so that
+  // everything below the guardian belongs to the job.
+  if (has_children()) fork_watched(is_init, /*clears_up=*/false);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  Link link;
-  const bool is_init = ::getpid() == 1;
-  const Strangers spared = strangers();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
-  const pid_t guardian = ::getpid();
-  const pid_t launcher = ::fork();
-  if (launcher < 0) fail("fork");
-  if (launcher != 0) {
-    ::setpgid(launcher, launcher);  // in both processes: whoever comes first
-    ::close(ends[0]);
-    watch(launcher, spared, is_init);
-  }
-  ::setpgid(0, 0);
-  ::close(ends[1]);
+  link.alive = fork_watched(::getpid() == 1, /*clears_up=*/true);
+  link.guardian = ::getppid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // As long as no event loop notices the end of `alive`.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != guardian) ::_exit(process::kExitCannotWork);
   // It writes to the terminal from the background; `stty tostop` is not meant for it.
   ::signal(SIGTTOU, SIG_IGN);
   // Until somebody reads them they do what they do to any program: nothing was started yet.
   const sigset_t stop = set_of({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  link.alive.reset(ends[0]);
   return link;
 }
 

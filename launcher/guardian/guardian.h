@@ -5,7 +5,12 @@
 // kills and reaps everything that was left behind. That works because it is a child subreaper:
 // whatever loses its parent below it becomes its child, however often it forked, opened sessions or
 // emptied its environment. Both processes killed at the same moment cannot be caught.
+//
+// A process that has children already when it becomes ddprun (`sleep 9 & exec ddprun …`) keeps them
+// and forks the guardian: what is below the guardian is the job and nothing else.
 #pragma once
+
+#include <sys/types.h>
 
 #include <vector>
 
@@ -15,7 +20,9 @@ namespace ddprun::guardian {
 
 // What the launcher knows of its guardian.
 struct Link {
-  UniqueFd alive;  // reaches end-of-file when the guardian is gone
+  UniqueFd alive;       // reaches end-of-file when the guardian is gone
+  pid_t job_group = 0;  // the process group in which the user started ddprun
+  pid_t guardian = 0;   // SIGTTIN stops it alone, as a read from a terminal stops a program
 };
 
 // Splits the process in two. Returns in the launcher, a child with a process group of its own; in
@@ -27,6 +34,11 @@ Link split();
 // In the launcher: from now on it survives its guardian, because it watches Link::alive. Until then
 // it dies with it.
 void outlive_guardian();
+
+// Stops this process (SIGSTOP) until it is continued. It is also continued when the other end of
+// the pipe behind `link` (Link::alive, or the guardian's end of it) is closed because the other
+// process has ended.
+void stop_until_continued(int link);
 
 // The signals that the guardian forwards and that the launcher reads once its event loop runs. What
 // was ignored when ddprun was started, such as SIGHUP under nohup, is not forwarded.

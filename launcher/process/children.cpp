@@ -127,14 +127,10 @@ bool is_alive(pid_t pid) {
   return state != 'X' && state != 'Z';
 }
 
-std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared,
-                                     const std::vector<pid_t>& spared_sessions, int patience_ms) {
+std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared, int patience_ms) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(patience_ms);
   std::vector<pid_t> stuck;
-  const auto is_target = [&](pid_t pid) {
-    return !contains(spared, pid) && !contains(stuck, pid) &&
-           !contains(spared_sessions, ::getsid(pid));
-  };
+  const auto is_target = [&](pid_t pid) { return !contains(spared, pid) && !contains(stuck, pid); };
   for (;;) {
     std::vector<pid_t> targets = children_of(::getpid());
     std::erase_if(targets, [&](pid_t pid) { return !is_target(pid); });

@@ -22,11 +22,10 @@ std::string command_of(pid_t pid);
 // True while the process is there and not a zombie.
 bool is_alive(pid_t pid);
 
-// Sends SIGKILL to all descendants of this process but `spared` and those that are in one of the
-// sessions `spared_sessions`, and reaps them, again and again until none is left: a killed parent's
-// children become this process's own (it has to be a child subreaper). Returns those that did not
-// end within `patience_ms` (a process in uninterruptible sleep).
-std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared,
-                                     const std::vector<pid_t>& spared_sessions, int patience_ms);
+// Sends SIGKILL to all descendants of this process but `spared` and what is below them, and reaps
+// them, again and again until none is left: a killed parent's children become this process's own
+// (it has to be a child subreaper). Returns those that did not end within `patience_ms` (a process
+// in uninterruptible sleep).
+std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared, int patience_ms);
 
 }  // namespace ddprun::process

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "launcher/process/children.h"
@@ -100,18 +101,62 @@ TEST_F(DriverHangsTest, NothingIsLeftWhenTheGuardianIsKilled) {
   EXPECT_TRUE(gone(launcher, seconds(2)));
 }
 
-TEST(StrangersTest, ADaemonOfAnEarlierChildIsNotTouched) {
-  const std::string mark = "7" + std::to_string(::getpid()) + "." + std::to_string(::rand());
-  std::string words;
-  for (const std::string& word : ddprun_words({"sleep", "0.8"})) words += " " + word;
-  // The child from before ddprun starts its daemon only when ddprun is there already.
-  const Finished end = run({"/bin/sh", "-c",
-                            "(sleep 0.3; setsid sleep " + mark +
-                                " > /dev/null 2>&1 &) > /dev/null 2>&1 & exec" + words});
-  EXPECT_EQ(end.code, 0) << end.err;
-  const auto alive = pids_with(mark);
-  EXPECT_EQ(alive.size(), 1U);
-  for (pid_t pid : alive) ::kill(pid, SIGKILL);
+// `daemon & exec ddprun …`: a child from before ddprun, which starts a daemon of its own only when
+// ddprun is there already.
+class StrangersTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string words;
+    for (const std::string& word : ddprun_words({"sh", "-c", "'echo up; read line < $END'"}))
+      words += " " + word;
+    program_.emplace(
+        std::vector<std::string>{
+            "/bin/sh", "-c",
+            "(read line < $GO; setsid sleep $MARK &) > /dev/null 2>&1 & exec" + words},
+        RunOptions{.environment = {"GO=" + go_, "END=" + end_, "MARK=" + mark_}});
+    ASSERT_TRUE(program_->wait_for_output("up"));
+    std::ofstream(go_) << "\n";
+    while (pids_with(mark_).empty()) std::this_thread::sleep_for(milliseconds(5));
+  }
+  void TearDown() override {
+    EXPECT_EQ(pids_with(mark_).size(), 1U);
+    for (pid_t pid : pids_with(mark_)) ::kill(pid, SIGKILL);
+  }
+  pid_t guardian() const {
+    for (pid_t child : process::children_of(program_->pid()))
+      if (process::command_of(child).find("ddprun") != std::string::npos) return child;
+    return 0;
+  }
+
+  TemporaryFolder folder_;
+  std::string go_ = folder_.make_fifo("go"), end_ = folder_.make_fifo("end");
+  std::string mark_ = "7" + std::to_string(::getpid()) + "." + std::to_string(::rand());
+  std::optional<Program> program_;
+};
+
+TEST_F(StrangersTest, LiveOnWhenTheJobIsOver) {
+  std::ofstream(end_) << "\n";
+  EXPECT_EQ(program_->finish().code, 0);
+}
+
+TEST_F(StrangersTest, LiveOnWhenTheLauncherIsKilled) {
+  ::kill(process::children_of(guardian()).at(0), SIGKILL);
+  const Finished end = program_->finish();
+  EXPECT_EQ(end.signal, SIGKILL);
+  EXPECT_THAT(end.err, HasSubstr("the launcher was killed"));
+}
+
+TEST_F(StrangersTest, LiveOnWhenTheProcessThatTheUserKnowsIsKilled) {
+  const pid_t launcher = process::children_of(guardian()).at(0);
+  const std::vector<pid_t> workers = process::children_of(launcher);
+  ::kill(program_->pid(), SIGKILL);
+  EXPECT_TRUE(gone(launcher, seconds(2)));
+  EXPECT_TRUE(gone(workers.at(0), seconds(2)));
+}
+
+TEST_F(StrangersTest, DoNotKeepASignalFromTheJob) {
+  ::kill(program_->pid(), SIGTERM);
+  EXPECT_EQ(program_->finish().signal, SIGTERM);
 }
 
 TEST(ErrorFileTest, ALongOneIsReadWhole) {

@@ -166,5 +166,21 @@ TEST(StopTest, CtrlZStopsTheWorkersAndUsAndContinueWakesAll) {
   EXPECT_EQ(end.signal, SIGTERM);
 }
 
+TEST(StopTest, NothingIsLeftWhenOneOfOurTwoProcessesIsKilledWhileTheJobIsStopped) {
+  for (const bool guardian : {false, true}) {
+    const std::string mark = "7" + std::to_string(::getpid()) + "." + std::to_string(::rand());
+    Program program(ddprun_words(
+        {"sh", "-c", "(setsid sleep " + mark + " &); sleep " + mark + " & echo up; wait"}));
+    ASSERT_TRUE(program.wait_for_output("up"));
+    const pid_t launcher = process::children_of(program.pid()).at(0);
+    ::kill(program.pid(), SIGTSTP);
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WSTOPPED | WNOWAIT), 0);
+    ::kill(guardian ? program.pid() : launcher, SIGKILL);
+    EXPECT_TRUE(nobody_has(mark, std::chrono::seconds(2))) << guardian;
+    EXPECT_EQ(program.finish().signal, SIGKILL);
+  }
+}
+
 }  // namespace
 }  // namespace ddprun::test

@@ -44,7 +44,7 @@ TEST(ChildrenTest, DescendantsOfAllGenerationsAreFound) {
   EXPECT_THAT(children_of(::getpid()), ElementsAre(family.pid));
   EXPECT_THAT(descendants_of(::getpid()), Contains(sleeper));
   EXPECT_EQ(command_of(sleeper), "sh -c echo $$; sleep 300; :");
-  EXPECT_THAT(kill_all_children({}, {}, 5000), IsEmpty());
+  EXPECT_THAT(kill_all_children({}, 5000), IsEmpty());
   EXPECT_FALSE(is_alive(sleeper));
   EXPECT_THAT(children_of(::getpid()), IsEmpty());
 }
@@ -53,19 +53,17 @@ TEST(ChildrenTest, AProcessThatLeftItsSessionItsParentAndItsEnvironmentIsKilledT
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Family family("(env -i setsid sh -c 'echo $$; sleep 301; :' &) ; wait");
   const pid_t sleeper = std::stoi(family.text);
-  kill_all_children({}, {}, 5000);
+  kill_all_children({}, 5000);
   EXPECT_FALSE(is_alive(sleeper));
 }
 
 TEST(ChildrenTest, WhatIsSparedLives) {
   const Family mine("echo; sleep 302");
   const Family other("echo; exec sleep 303");
-  kill_all_children({other.pid}, {}, 5000);
+  kill_all_children({other.pid}, 5000);
   EXPECT_FALSE(is_alive(mine.pid));
   EXPECT_TRUE(is_alive(other.pid));
-  kill_all_children({}, {::getsid(0)}, 5000);
-  EXPECT_TRUE(is_alive(other.pid));
-  kill_all_children({}, {}, 5000);
+  kill_all_children({}, 5000);
   EXPECT_FALSE(is_alive(other.pid));
 }
 
