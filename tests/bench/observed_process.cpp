@@ -10,7 +10,6 @@
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 
 extern char** environ;
 
@@ -21,28 +20,16 @@ std::filesystem::path proc(pid_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
-void add_descendants(pid_t pid, std::vector<pid_t>& found) {
-  // The kernel lists children by the thread that made them.
-  std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(proc(pid) / "task", gone)) {
-    std::ifstream children(task.path() / "children");
-    for (pid_t child; children >> child;) {
-      found.push_back(child);
-      add_descendants(child, found);
-    }
-  }
-}
-
 }  // namespace
 
-ObservedProcess::ObservedProcess(const std::vector<std::string>& argv) {
+ObservedProcess::ObservedProcess(const std::vector<std::string>& argv, const std::string& output) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  for (int fd = 0; fd < 3; ++fd)
-    posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+  for (int fd : {0, 2}) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int error = posix_spawn(&pid_, words[0], &files, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   if (error != 0)
@@ -64,16 +51,15 @@ int ObservedProcess::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::vector<pid_t> descendants(pid_t pid) {
+std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> found;
-  add_descendants(pid, found);
+  // The kernel lists children by the thread that made them.
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(proc(pid) / "task", gone)) {
+    std::ifstream children(task.path() / "children");
+    for (pid_t child; children >> child;) found.push_back(child);
+  }
   return found;
-}
-
-std::string short_name(pid_t pid) {
-  std::string name;
-  std::getline(std::ifstream(proc(pid) / "comm"), name);
-  return name;
 }
 
 double pss_megabytes(pid_t pid) {
@@ -85,18 +71,19 @@ double pss_megabytes(pid_t pid) {
   throw std::runtime_error("no Pss in " + (proc(pid) / "smaps_rollup").string());
 }
 
-std::vector<pid_t> wait_for_descendants(pid_t pid, const std::string& name, std::size_t count) {
-  const auto deadline = Clock::now() + std::chrono::seconds(10);
-  while (Clock::now() < deadline) {
-    std::vector<pid_t> named;
-    for (const pid_t descendant : descendants(pid)) {
-      if (short_name(descendant) == name) named.push_back(descendant);
-    }
-    if (named.size() == count) return named;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+std::int64_t context_switches(pid_t pid) {
+  std::ifstream status(proc(pid) / "status");
+  std::int64_t sum = 0;
+  int found = 0;
+  for (std::string word; status >> word;) {
+    std::int64_t count = 0;
+    if (word.find("ctxt_switches:") == std::string::npos || !(status >> count)) continue;
+    sum += count;
+    ++found;
   }
-  throw std::runtime_error("no " + std::to_string(count) + " processes called " + name +
-                           " under process " + std::to_string(pid) + " after 10 s");
+  if (found != 2)
+    throw std::runtime_error("no ctxt_switches in " + (proc(pid) / "status").string());
+  return sum;
 }
 
 }  // namespace ddprun::bench

@@ -4,20 +4,19 @@
 
 #include <sys/types.h>
 
-#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace ddprun::bench {
 
-using Clock = std::chrono::steady_clock;
-
-// Owns one child whose stdin, stdout and stderr are /dev/null. What is still running when the
-// object goes is killed and reaped.
+// Owns one child whose stdin and stderr are /dev/null, as is its stdout unless a file is given.
+// What is still running when the object goes is killed and reaped.
 class ObservedProcess {
  public:
   // Starts argv[0], which is a path. Throws std::system_error when it cannot be started.
-  explicit ObservedProcess(const std::vector<std::string>& argv);
+  explicit ObservedProcess(const std::vector<std::string>& argv,
+                           const std::string& output = "/dev/null");
   ~ObservedProcess();
   ObservedProcess(const ObservedProcess&) = delete;
   ObservedProcess& operator=(const ObservedProcess&) = delete;
@@ -31,18 +30,14 @@ class ObservedProcess {
   pid_t pid_ = 0;
 };
 
-// Children, grandchildren and so on, in no order.
-std::vector<pid_t> descendants(pid_t pid);
-
-// The kernel's short name of a process; empty when it is gone.
-std::string short_name(pid_t pid);
+// The children of a process, in no order; empty when it is gone.
+std::vector<pid_t> children_of(pid_t pid);
 
 // Proportional set size: what of the memory the process has, shared pages divided among those who
 // share them.
 double pss_megabytes(pid_t pid);
 
-// The descendants of `pid` that are called `name`, as soon as there are `count` of them. Throws
-// std::runtime_error when there are not that many after 10 s.
-std::vector<pid_t> wait_for_descendants(pid_t pid, const std::string& name, std::size_t count);
+// How often the process was given a CPU so far: its voluntary and involuntary context switches.
+std::int64_t context_switches(pid_t pid);
 
 }  // namespace ddprun::bench

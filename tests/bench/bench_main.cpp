@@ -1,0 +1,134 @@
+// What launching costs, against a bare posix_spawn and waitpid, cat and torchrun. Figures for
+// people: a missed goal is printed, and only a failed measurement is a failure (exit code 1).
+// docs/benchmarks.md explains the rows.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/bench/groups.h"
+#include "tests/bench/machine.h"
+#include "tests/bench/rounds.h"
+#include "tests/bench/table.h"
+
+namespace ddprun::bench {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: ddprun_bench --ddprun FILE [--rounds N] [--python FILE] [--baseline FILE]\n"
+    "                    [--most-workers N] [--lines N] [--json FILE] [--markdown FILE]\n"
+    "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
+    "groups: launch fail restart output idle baseline (all of them)\n";
+
+constexpr std::pair<const char*, std::vector<Block> (*)(const Setup&)> kGroups[] = {
+    {"launch", launch_group}, {"fail", fail_group}, {"restart", restart_group},
+    {"output", output_group}, {"idle", idle_group}, {"baseline", baseline_group}};
+
+struct Options {
+  Setup setup;
+  int rounds = 15;
+  std::string json, markdown;
+  Words groups;
+};
+
+int count_in(const std::string& option, const std::string& word) {
+  const int count = std::atoi(word.c_str());
+  if (count < 1) throw std::invalid_argument(option + ": '" + word + "' is no number from 1 on");
+  return count;
+}
+
+void take(Options& options, const std::string& option, const std::string& value) {
+  Setup& setup = options.setup;
+  if (option == "--ddprun") {
+    setup.ddprun = value;
+  } else if (option == "--python") {
+    setup.python = value == "none" ? "" : value;
+  } else if (option == "--baseline") {
+    setup.baseline = value;
+  } else if (option == "--json") {
+    options.json = value;
+  } else if (option == "--markdown") {
+    options.markdown = value;
+  } else if (option == "--rounds") {
+    options.rounds = count_in(option, value);
+  } else if (option == "--most-workers") {
+    setup.most_workers = count_in(option, value);
+  } else if (option == "--lines") {
+    setup.lines = count_in(option, value);
+  } else {
+    throw std::invalid_argument("unknown option " + option);
+  }
+}
+
+Options parse(const Words& words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--") {
+      options.setup.ddprun_options.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                          words.end());
+      break;
+    }
+    if (words[i].rfind("--", 0) != 0) {
+      options.groups.push_back(words[i]);
+    } else if (i + 1 == words.size()) {
+      throw std::invalid_argument(words[i] + " needs a value");
+    } else {
+      take(options, words[i], words[i + 1]);
+      ++i;
+    }
+  }
+  if (options.setup.ddprun.empty()) throw std::invalid_argument("--ddprun is needed");
+  return options;
+}
+
+std::vector<Block> blocks_of(const Options& options) {
+  Words left = options.groups;
+  std::vector<Block> blocks;
+  for (const auto& [name, make] : kGroups) {
+    if (!options.groups.empty() && std::erase(left, name) == 0) continue;
+    for (Block& block : make(options.setup)) blocks.push_back(std::move(block));
+  }
+  if (!left.empty()) throw std::invalid_argument("unknown group " + left.front());
+  return blocks;
+}
+
+void write(const std::string& file, const std::string& text) {
+  if (file.empty()) return;
+  std::ofstream stream(file);
+  if (!(stream << text).flush()) throw std::runtime_error("cannot write " + file);
+}
+
+void run(Options options) {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  options.setup.floor = here / "spawn_floor";
+  options.setup.worker = here / "bench_worker";
+  std::vector<Block> blocks = blocks_of(options);
+  const Facts facts = facts_of(options.setup, options.rounds);
+  for (const auto& [name, value] : facts) std::printf("%s: %s\n", name.c_str(), value.c_str());
+  measure(blocks, options.rounds);
+  const std::vector<Result> results = results_of(blocks);
+  std::fputs(text_table(results).c_str(), stdout);
+  write(options.json, json(facts, options.rounds, results));
+  write(options.markdown, markdown(facts, results));
+}
+
+}  // namespace
+}  // namespace ddprun::bench
+
+int main(int argc, char** argv) {
+  using namespace ddprun::bench;
+  try {
+    run(parse(Words(argv + 1, argv + argc)));
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "ddprun_bench: %s\n%s", error.what(), kUsage);
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ddprun_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,56 @@
+#include <signal.h>
+
+#include <string>
+
+#include "tests/bench/groups.h"
+#include "tests/bench/silent_job.h"
+
+namespace ddprun::bench {
+namespace {
+
+// In all, and beyond the moment at which the last sibling ended.
+std::vector<double> death_to_exit(const Setup& setup, int workers) {
+  SilentJob job(setup, ddprun_words(setup, workers), workers);
+  const std::int64_t death = job.kill_one();
+  const std::int64_t end = job.wait_for_end(128 + SIGKILL);
+  return {milliseconds(death, end), milliseconds(last_end(job.stamps().lives()), end)};
+}
+
+std::vector<double> death_to_next_attempt(const Setup& setup, int workers) {
+  SilentJob job(setup, ddprun_words(setup, workers) + Words{"--max-restarts", "1"}, workers);
+  const std::int64_t death = job.kill_one();
+  const auto second = job.stamps().wait_for(static_cast<std::size_t>(workers), 1);
+  job.stop();
+  const auto first = job.stamps().lives(0);
+  const double took = milliseconds(death, last_start(second));
+  return {took, took - milliseconds(first_start(first), last_start(first))};
+}
+
+}  // namespace
+
+std::vector<Block> fail_group(const Setup& setup) {
+  std::vector<Block> blocks;
+  for (const int workers : {2, 8, 64}) {
+    const std::string name = "death of 1 of " + std::to_string(workers) + " to the end";
+    Probe probe{{{name, "ms", median_at_most(10)},
+                 {name + ", beyond the siblings' own", "ms", median_at_most(2)}},
+                [setup, workers] { return death_to_exit(setup, workers); }};
+    blocks.push_back({"fail", {std::move(probe)}});
+  }
+  return blocks;
+}
+
+std::vector<Block> restart_group(const Setup& setup) {
+  std::vector<Block> blocks;
+  const std::string missing = refused(setup, {"--max-restarts", "1"});
+  for (const int workers : {2, 8, 64}) {
+    const std::string name = "death of 1 of " + std::to_string(workers) + " to all running again";
+    Probe probe{{{name, "ms"}, {name + ", beyond their start", "ms", median_at_most(20)}},
+                [setup, workers] { return death_to_next_attempt(setup, workers); }};
+    probe.missing = missing;
+    blocks.push_back({"restart", {std::move(probe)}});
+  }
+  return blocks;
+}
+
+}  // namespace ddprun::bench

@@ -1,0 +1,51 @@
+// What the groups of the benchmark start, and how they start it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/bench/observed_process.h"
+
+namespace ddprun::bench {
+
+using Words = std::vector<std::string>;
+
+struct Setup {
+  std::string ddprun;
+  Words ddprun_options;  // put before all others
+  std::string floor;     // the programs of this folder
+  std::string worker;
+  std::string python;      // one that has torch; empty: no torchrun
+  std::string baseline;    // another build of ddprun; empty: none
+  int most_workers = 512;  // larger groups are left out
+  int lines = 1'000'000;   // of the output group
+
+  // The same with `baseline` in the place of ddprun.
+  Setup with_baseline() const;
+};
+
+Words operator+(Words left, const Words& right);
+
+// ddprun -n WORKERS, ready for options or a program.
+Words ddprun_words(const Setup& setup, int workers);
+// torchrun --nproc-per-node WORKERS OPTIONS… for a program that is no Python script.
+Words torchrun_words(const Setup& setup, int workers, const Words& options = {});
+
+// Why rows of torchrun are missing; empty when they are not.
+std::string no_torchrun(const Setup& setup);
+// Why rows that need `option`, a name and its value and perhaps more, are missing: ddprun refuses
+// it. Empty when ddprun runs a program with it.
+std::string refused(const Setup& setup, const Words& option);
+
+// Throws std::runtime_error, which names the command, unless `code` is the expected one.
+void expect_code(int code, int expected, const Words& command);
+
+// Milliseconds from before the start of a program until it was seen to end. Throws unless it ended
+// with 0.
+double time_of(const Words& command, const std::string& output = "/dev/null");
+
+// Milliseconds from before the start of a program until the last of the bench workers that it
+// starts runs. They must end by themselves.
+double time_to_last_start(const Words& command, int workers);
+
+}  // namespace ddprun::bench
