@@ -36,7 +36,7 @@ void ConsoleStream::update_bar() {
   if (!is_bar) return console_->set_bar(style_.order, "");
   std::string frame = visible_part(partial);
   console_->set_bar(style_.order, prefix_now() + frame);
-  splitter_.set_partial("\r" + frame);
+  splitter_.set_partial("\r" + frame + (partial.back() == '\r' ? "\r" : ""));
 }
 
 void ConsoleStream::finish() {
