@@ -16,6 +16,7 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   facts.attempt = last.attempt();
   facts.exec_failure = last.exec_failure();
   facts.terminal_width = output::terminal_width(STDERR_FILENO);
+  facts.output_captured = parts.job.spec.output != cli::OutputMode::inherit;
   facts.error_files.resize(plan.workers.size());
   for (const plan::WorkerPlan& worker : plan.workers) {
     facts.last_stderr.push_back(parts.output.tail_stderr(worker.local_rank));

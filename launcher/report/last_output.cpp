@@ -102,7 +102,9 @@ std::vector<std::string> last_output(const Said& said, std::size_t rows, std::si
   Lines err = shown(said.err, room.width);
   const Lines out = shown(said.out, room.width);
   if (err.empty()) err = shown(file.callstack, room.width);
-  if (err.empty() && out.empty() && report.empty()) return {"  it wrote nothing"};
+  if (err.empty() && out.empty() && report.empty())
+    return {said.captured ? "  it wrote nothing"
+                          : "  its output was not captured (--output inherit)"};
   add_streams(report, room, std::move(err), out);
   return report;
 }

@@ -104,7 +104,7 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
       std::clamp(kScreen - std::min(kScreen, taken), kLeastOutput, kMostOutput);
   const Said said{at_or_empty(facts.last_stderr, local_rank),
                   at_or_empty(facts.last_stdout, local_rank),
-                  at_or_empty(facts.error_files, local_rank)};
+                  at_or_empty(facts.error_files, local_rank), facts.output_captured};
   const Lines output = last_output(said, room, width);
   lines.insert(lines.end(), output.begin(), output.end());
   lines.insert(lines.end(), rest.begin(), rest.end());

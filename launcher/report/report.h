@@ -20,6 +20,7 @@ struct Facts {
   std::string log_dir;  // kept logs of this attempt; empty: none were kept
   std::vector<std::vector<std::string>> last_stderr;  // last lines of each worker, oldest first
   std::vector<std::vector<std::string>> last_stdout;
+  bool output_captured = true;  // false with --output inherit
   std::vector<std::string>
       error_files;  // contents of each worker's error.json; empty: none was written
   std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed

@@ -48,6 +48,12 @@ TEST(LastOutput, SaysThatThereWasNothing) {
   EXPECT_THAT(last_output({{}, {}, ""}, 20, 80), ElementsAre("  it wrote nothing"));
 }
 
+TEST(LastOutput, SaysThatNobodyReadAlong) {
+  const Said unseen{.err = {}, .out = {}, .error_file = "", .captured = false};
+  EXPECT_THAT(last_output(unseen, 20, 80),
+              ElementsAre("  its output was not captured (--output inherit)"));
+}
+
 TEST(LastOutput, TheErrorFileComesFirst) {
   EXPECT_THAT(last_output({{"Traceback"}, {}, R"({"message": "ValueError: x"})"}, 20, 80),
               ElementsAre("  its error.json says:", "    | ValueError: x",
