@@ -14,6 +14,7 @@
 #include "launcher/cli/parse.h"
 #include "launcher/plan/command.h"
 #include "launcher/plan/dry_run.h"
+#include "launcher/plan/line_buffer.h"
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
 #include "launcher/process/exit_codes.h"
@@ -59,6 +60,15 @@ std::string dry_run_table(const plan::LaunchPlan& plan, const cli::JobSpec& spec
   return plan::dry_run_table(plan, meeting, environment);
 }
 
+cli::Environment write_line_by_line(const cli::Environment& environment, plan::LaunchPlan& plan) {
+  const std::string library = plan::find_stdbuf_library();
+  if (library.empty())
+    plan.notices.push_back(
+        "--line-buffer: libstdbuf.so of coreutils is not there, so only Python programs flush each "
+        "line");
+  return plan::line_buffered(environment, library);
+}
+
 }  // namespace
 
 report::ExitDecision launch(const std::vector<std::string>& words, cli::Environment environment,
@@ -74,6 +84,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   const plan::Node node = plan::this_node(environment);
   auto plan = plan::make(spec, gpus, plan::visible_gpus(gpus, environment), node);
   if (!plan) return refuse(plan.error().text);
+  if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
   if (spec.dry_run) write_all(STDOUT_FILENO, dry_run_table(*plan, spec, environment));
   if (const auto why = cannot_start(spec, *plan, environment))
     return refuse(why->text, spec.dry_run ? process::kExitRefused : why->code);
