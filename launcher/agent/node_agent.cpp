@@ -35,6 +35,8 @@ report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
+  // From here on there is something to clear up, which a signal that ends us would prevent.
+  signals_.emplace(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); });
   auto directory = make_run_directory(job_, run_id_, output_);
   if (!directory) return refuse(process::kExitCannotWork, directory.error());
   directory_.emplace(std::move(*directory));
@@ -47,7 +49,6 @@ report::ExitDecision NodeAgent::run() {
                                     .descriptors = inherited,
                                     .ignored_signals = process::ignored_signals()},
                           .program = find_program(job_)});
-  signals_.emplace(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); });
   watch_guardian();
   guardian::outlive_guardian();
   begin_round(0, *port);
@@ -78,6 +79,7 @@ void NodeAgent::on_round_ended() {
 }
 
 void NodeAgent::on_signal(int signo) {
+  if (!round_) return output_.hurry(kOutputPatienceWhenStopped);  // it only shows a refusal
   switch (signo) {
     case SIGCHLD:
       return round_->on_child_ended();

@@ -23,7 +23,8 @@ struct Facts {
   bool output_captured = true;  // false with --output inherit
   std::vector<std::string>
       error_files;  // contents of each worker's error.json; empty: none was written
-  std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
+  std::optional<ExecFailure>
+      exec_failure;  // with Cause::exec_failed; none: made from the outcome's errno
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first
   int terminal_width = 80;
 };
@@ -46,10 +47,10 @@ struct ExitDecision {
   int by_signal = 0;  // end by this signal instead of exiting; 0: exit with `code`
 };
 
-// 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code,
-// which is needed with Cause::exec_failed; by the stop signal; 124 after a timeout; 125 when ddprun
-// could not do its work: its outer process was killed, or a worker could not be (then whatever the
-// cause was, because the job is not over).
+// 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code, or
+// the one for the outcome's errno; by the stop signal; 124 after a timeout; 125 when ddprun could
+// not do its work: its outer process was killed, or a worker could not be (then whatever the cause
+// was, because the job is not over).
 ExitDecision exit_decision(const supervise::Outcome& outcome,
                            const std::optional<ExecFailure>& exec_failure = std::nullopt);
 

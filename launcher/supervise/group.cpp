@@ -44,7 +44,8 @@ Decision Group::on_started(Time now, int local_rank, pid_t pid) {
   return {};
 }
 
-Decision Group::on_exec_failed(Time now, int local_rank) {
+Decision Group::on_exec_failed(Time now, int local_rank, int error) {
+  outcome_.exec_errno = error;
   outcome_.first_failed = local_rank;
   worker(local_rank).ended = now;
   return stop(now, Cause::exec_failed, SIGTERM, options_.grace,
