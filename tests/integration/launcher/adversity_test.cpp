@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "launcher/process/children.h"
-#include "rendezvous/base/command_of.h"
 #include "tests/integration/support/run.h"
 
 namespace ddprun::test {
@@ -125,7 +124,7 @@ class StrangersTest : public testing::Test {
   }
   pid_t guardian() const {
     for (pid_t child : process::children_of(program_->pid()))
-      if (command_of(child).find("ddprun") != std::string::npos) return child;
+      if (process::command_of(child).find("ddprun") != std::string::npos) return child;
     return 0;
   }
 
