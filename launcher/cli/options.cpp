@@ -4,6 +4,8 @@
 #include <cctype>
 #include <vector>
 
+#include "launcher/cli/nearest.h"
+
 namespace ddprun::cli {
 namespace {
 
@@ -11,21 +13,6 @@ std::string replaced(std::string_view text, char from, char to) {
   std::string result(text);
   std::ranges::replace(result, from, to);
   return result;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row.back();
 }
 
 // How torchrun's parser counts: each spelling is a string of its own.
@@ -101,25 +88,12 @@ std::string with_underscores(std::string_view name) {
 }
 
 std::string_view nearest_option(std::string_view name) {
-  constexpr std::size_t kFar = 1000;
-  std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::vector<std::string_view> names;
   for (const Option& option : options()) {
-    for (const std::string_view candidate : {option.name, option.alias}) {
-      if (candidate.empty()) continue;
-      // Who stops in the middle of a name means that name, however long its rest is.
-      const bool begins = name.size() >= 3 && candidate.starts_with(name);
-      // And who slips there as well: --nrpoc.
-      const std::size_t slip = edit_distance(name, candidate.substr(0, name.size())) + 1;
-      const std::size_t distance =
-          begins ? 1 : std::min(edit_distance(name, candidate), name.size() < 4 ? kFar : slip);
-      if (distance < least) {
-        least = distance;
-        nearest = candidate;
-      }
-    }
+    names.push_back(option.name);
+    if (!option.alias.empty()) names.push_back(option.alias);
   }
-  return nearest;
+  return nearest_of(name, names);
 }
 
 std::optional<std::string_view> find_glued_option(std::string_view word) {
