@@ -80,6 +80,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
     return {.code = exit->code};
   }
   auto& spec = std::get<cli::JobSpec>(parsed);
+  if (spec.doctor) return refuse("--doctor is not available yet in this version of ddprun");
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
   const plan::Node node = plan::this_node(environment);
   auto plan = plan::make(spec, gpus, plan::visible_gpus(gpus, environment), node);

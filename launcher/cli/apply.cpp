@@ -1,30 +1,13 @@
 #include "launcher/cli/apply.h"
 
-#include <algorithm>
 #include <charconv>
-#include <set>
 
+#include "launcher/cli/rdzv_conf.h"
+#include "launcher/cli/signal_list.h"
 #include "launcher/cli/values.h"
 
 namespace ddprun::cli::apply {
 namespace {
-
-Reading taken() {
-  return {};
-}
-Reading wrong(std::string text) {
-  return {Reading::Kind::wrong, std::move(text)};
-}
-Reading not_yet() {
-  return {Reading::Kind::not_yet};
-}
-
-template <class T, class Target>
-Reading store(const Result<T>& value, Target& target) {
-  if (!value) return wrong(value.error().text);
-  target = *value;
-  return taken();
-}
 
 bool has_blank(const std::string& text) {
   return text.find_first_of(" \t\r\n") != std::string::npos;
@@ -59,22 +42,6 @@ Reading role(const std::string& value, Settings& settings) {
   return taken();
 }
 
-Reading standalone(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.standalone);
-}
-
-Reading module(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.module);
-}
-
-Reading no_python(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.no_python);
-}
-
-Reading run_path(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.run_path);
-}
-
 Reading rdzv_endpoint(const std::string& value, Settings& settings) {
   const Result<Endpoint> endpoint = read_endpoint(value);
   if (!endpoint) return wrong(endpoint.error().text);
@@ -86,11 +53,6 @@ Reading rdzv_endpoint(const std::string& value, Settings& settings) {
   }
   set_master_addr(endpoint->host, settings);
   return set_port(*endpoint->port, settings);
-}
-
-Reading rdzv_id(const std::string& value, Settings& settings) {
-  settings.job.run_id = value;
-  return taken();
 }
 
 Reading master_addr(const std::string& value, Settings& settings) {
@@ -121,10 +83,6 @@ Reading device(const std::string& value, Settings& settings) {
   return taken();
 }
 
-Reading oversubscribe(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.oversubscribe);
-}
-
 Reading simulate_gpus(const std::string& value, Settings& settings) {
   return store(read_integer(value, 0, kMostSimulatedGpus), settings.job.simulated_gpus);
 }
@@ -133,119 +91,84 @@ Reading shutdown_timeout(const std::string& value, Settings& settings) {
   return store(read_seconds(value), settings.job.shutdown_timeout);
 }
 
-Reading quiet(const std::string& value, Settings& settings) {
-  const Result<bool> on = read_boolean(value);
-  if (!on) return wrong(on.error().text);
-  if (*on) settings.job.verbosity = Verbosity::quiet;
-  return taken();
-}
-
-Reading verbose(const std::string& value, Settings& settings) {
-  const Result<bool> on = read_boolean(value);
-  if (!on) return wrong(on.error().text);
-  if (!*on) return taken();
-  if (settings.job.verbosity == Verbosity::quiet)
-    return wrong("it excludes --quiet; give one of the two");
-  settings.job.verbosity = Verbosity::verbose;
-  return taken();
-}
-
-Reading dry_run(const std::string& value, Settings& settings) {
-  return store(read_boolean(value), settings.job.dry_run);
-}
-
-Reading pass_local_rank(const std::string& value, Settings& settings) {
-  auto& argument = settings.job.local_rank_argument;
-  if (value == "local_rank")
-    argument = LocalRankArgument::underscore;
-  else if (value == "local-rank" || value == "1" || value == "true")
-    argument = LocalRankArgument::dash;
-  else if (value == "0" || value == "false")
-    argument = LocalRankArgument::none;
-  else
-    return wrong("'" + value +
-                 "' is not a spelling of the argument; write local-rank or local_rank");
-  return taken();
-}
-
-Reading monitor_interval(const std::string& value, Settings&) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error == std::errc{} && end == value.data() + value.size()) return taken();
-  return wrong("'" + value +
-               "' is not a time in seconds (ddprun polls nothing, so it can be left out)");
-}
-
-Reading start_method(const std::string& value, Settings&) {
-  if (value == "spawn" || value == "fork" || value == "forkserver") return taken();
-  return wrong("'" + value + "' is not spawn, fork or forkserver (none of them changes anything)");
-}
-
-Reading event_log_handler(const std::string& value, Settings& settings) {
-  if (value != "null" && value != "dynamic_rendezvous")
-    settings.job.notices.push_back(settings.label + ": ddprun has no handler '" + value +
-                                   "', events are not logged");
-  return taken();
-}
-
-Reading flag(const std::string& value, Settings&) {
-  const Result<bool> on = read_boolean(value);
-  return on ? taken() : wrong(on.error().text);
-}
-
-Reading nnodes(const std::string& value, Settings&) {
+Reading nnodes(const std::string& value, Settings& settings) {
   const Result<NodeRange> nodes = read_nodes(value);
   if (!nodes) return wrong(nodes.error().text);
-  return nodes->max == 1 ? taken() : not_yet();
+  if (nodes->min > 1) return not_yet();
+  if (nodes->max > 1) {
+    // The other ones may come or not, under torchrun as well; here it is known that none does.
+    settings.job.notices.push_back(settings.label + " " + value +
+                                   ": this version of ddprun runs one node, no other can join");
+  }
+  return taken();
 }
 
-Reading zero(const std::string& value, Settings&) {
-  const Result<int> number = read_integer(value, 0, 1'000'000);
-  if (!number) return wrong(number.error().text);
-  return *number == 0 ? taken() : not_yet();
+Reading node_rank(const std::string& value, Settings&) {
+  const Result<int> rank = read_integer(value, 0, 1'000'000);
+  if (!rank) return wrong(rank.error().text);
+  if (*rank == 0) return taken();
+  return wrong("'" + value + "' is beyond the last node: there is one, number 0 (--nnodes 1)");
 }
 
-Reading streams(const std::string& value, Settings&) {
-  const Result<bool> any = read_stream_map(value);
-  if (!any) return wrong(any.error().text);
-  return *any ? not_yet() : taken();
+Reading max_restarts(const std::string& value, Settings& settings) {
+  return store(read_integer(value, 0, kMostRestarts), settings.job.max_restarts);
 }
 
 Reading rdzv_backend(const std::string& value, Settings&) {
-  if (value == "static" || value == "c10d") return taken();
   if (value == "etcd") return not_yet();
   if (value == "etcd-v2")
     return wrong("'etcd-v2' speaks a protocol that etcd has given up; write static, c10d or etcd");
-  return wrong("'" + value + "' is not a rendezvous; write static, c10d or etcd");
+  static constexpr Choice<bool> kBackends[] = {{"static", true}, {"c10d", true}, {"etcd", false}};
+  const Result<bool> known = read_choice<bool>(value, kBackends);
+  return known ? taken() : wrong(known.error().text);
 }
 
-Reading only_none(const std::string& value, Settings&) {
-  return value == "none" ? taken() : not_yet();
-}
-
-Reading only_auto(const std::string& value, Settings&) {
-  return value == "auto" ? taken() : not_yet();
-}
-
-Reading signals_to_handle(const std::string& value, Settings&) {
-  std::set<std::string> names;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find(',', begin), value.size());
-    names.insert(value.substr(begin, end - begin));
-    begin = end + 1;
+Reading rdzv_conf(const std::string& value, Settings& settings) {
+  const auto unknown = unknown_conf_keys(value);
+  if (!unknown) return wrong(unknown.error().text);
+  for (const std::string_view key : *unknown) {
+    settings.job.notices.push_back(settings.label + ": no rendezvous has the key '" +
+                                   std::string(key) + "', ignored" + did_you_mean_conf_key(key));
   }
-  const std::set<std::string> usual{"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"};
-  return names == usual ? taken() : not_yet();
+  return taken();
 }
 
-Reading unset_flag(const std::string& value, Settings&) {
-  const Result<bool> on = read_boolean(value);
-  if (!on) return wrong(on.error().text);
-  return *on ? not_yet() : taken();
+Reading cluster(const std::string& value, Settings&) {
+  static constexpr Choice<bool> kClusters[] = {
+      {"none", true}, {"slurm", false}, {"kubernetes", false}, {"mpi", false}};
+  const Result<bool> built = read_choice<bool>(value, kClusters);
+  if (!built) return wrong(built.error().text);
+  return *built ? taken() : not_yet();
 }
 
-Reading logs_specs(const std::string&, Settings&) {
-  return wrong("layouts of logs that are Python plug-ins cannot be loaded by ddprun; leave it out");
+Reading bind(const std::string& value, Settings& settings) {
+  static constexpr Choice<BindMode> kModes[] = {{"none", BindMode::none},
+                                                {"node", BindMode::node},
+                                                {"socket", BindMode::socket},
+                                                {"exclusive", BindMode::exclusive},
+                                                {"core-complex", BindMode::core_complex},
+                                                {"cores", BindMode::cores}};
+  return store(read_choice<BindMode>(value, kModes), settings.job.bind);
+}
+
+Reading threads(const std::string& value, Settings& settings) {
+  using Kind = ThreadCount::Kind;
+  if (value == "auto") {
+    settings.job.threads = {Kind::automatic, 0};
+    return taken();
+  }
+  const Result<int> number = read_integer(value, 1, kMostThreads);
+  if (!number) return wrong(number.error().text + ", or auto");
+  settings.job.threads = {Kind::number, *number};
+  return taken();
+}
+
+Reading signals_to_handle(const std::string& value, Settings& settings) {
+  return store(read_signals(value), settings.job.signals_to_handle);
+}
+
+Reading restart_backoff(const std::string& value, Settings& settings) {
+  return store(read_seconds(value), settings.job.restart_backoff);
 }
 
 }  // namespace ddprun::cli::apply

@@ -108,12 +108,6 @@ std::string help_text() {
   }
   out += "\nNot available yet (refused by name):\n  ";
   append_wrapped(out, later_names(), 2, 2);
-  out += "  ";
-  append_wrapped(
-      out,
-      "Values that ask for what there is anyway are accepted: --nnodes 1, --max-restarts 0, "
-      "--rdzv-backend c10d.",
-      2, 2);
   out +=
       "\nThe default of an option is in its variable, PET_NPROC_PER_NODE=4 for example;\n"
       "the command line wins. Options may be spelled with underscores:\n  ";

@@ -47,7 +47,8 @@ struct ThreadCount {
   int number = 0;  // at least 1 when kind is `number`
 };
 
-// --report and --events: a file, or `-` for stdout.
+// --report and --events: a file as given (relative to the folder ddprun was started in), or `-` for
+// stdout.
 using OutputFile = std::string;
 
 struct JobSpec {
@@ -62,8 +63,8 @@ struct JobSpec {
   std::string role = "default";
   std::chrono::milliseconds shutdown_timeout{30'000};
   std::vector<int> signals_to_handle{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-  std::optional<std::chrono::milliseconds> timeout;           // from ddprun's start
-  std::optional<std::chrono::milliseconds> exit_grace;        // after the first exit with 0
+  std::optional<std::chrono::milliseconds> timeout;     // from ddprun's start
+  std::optional<std::chrono::milliseconds> exit_grace;  // after the first exit with 0; may be 0
   std::optional<std::chrono::milliseconds> progress_timeout;  // between two reports of progress
   bool keep_descendants = false;
   int max_restarts = 0;
@@ -76,11 +77,13 @@ struct JobSpec {
   bool report_bindings = false;
   ThreadCount threads;
 
-  std::optional<std::string> log_dir;    // absolute; "/dev/null": no files at all
+  // As given: a relative one is relative to the folder ddprun was started in, not to `chdir`.
+  // "/dev/null": no files at all.
+  std::optional<std::string> log_dir;
   StreamMap redirects;                   // to a file and not to the console
   StreamMap tee;                         // to a file and to the console
   std::optional<RankSet> console_ranks;  // --local-ranks-filter; none: all
-  std::optional<std::string> prefix;     // template; "" is no prefix; none: the default
+  std::optional<std::string> prefix;     // template as given; "" is no prefix; none: the default
   std::vector<std::string> duplicate_stdout_filters;
   std::vector<std::string> duplicate_stderr_filters;
   OutputMode output = OutputMode::automatic;
@@ -92,7 +95,7 @@ struct JobSpec {
   std::optional<OutputFile> report;
   std::optional<OutputFile> events;
   bool dry_run = false;
-  bool doctor = false;
+  bool doctor = false;  // `command` may be empty then
   LocalRankArgument local_rank_argument = LocalRankArgument::none;
   bool module = false;     // -m: PROGRAM is a Python module
   bool no_python = false;  // PROGRAM is executed directly even if it ends in .py

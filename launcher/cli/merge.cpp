@@ -12,8 +12,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kShutdownVariable = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT";
-
 po::options_description describe() {
   po::options_description description;
   for (const Option& option : options())
@@ -51,8 +49,13 @@ po::parsed_options of_variables(const Environment& environment,
 po::parsed_options of_torch_variables(const Environment& environment,
                                       const po::options_description& description) {
   po::parsed_options parsed(&description);
-  if (const auto value = environment.get(kShutdownVariable))
-    add(parsed, "shutdown-timeout", std::string(*value));
+  for (const Option& option : options()) {
+    if (option.second_variable.empty()) continue;
+    const auto value = environment.get(option.second_variable);
+    // Torchrun takes an empty template for none.
+    if (value && !(option.free_text && value->empty()))
+      add(parsed, std::string(option.name), std::string(*value));
+  }
   return parsed;
 }
 
@@ -72,6 +75,7 @@ const std::vector<Rule>& rules() {
       {"device", "cpu", {"oversubscribe", "simulate-gpus"}},
       {"use-env", "", {"pass-local-rank"}},
       {"run-path", "", {"no-python"}},
+      {"rdzv-backend", "c10d", {"node-rank"}},
   };
   return all;
 }
@@ -89,14 +93,19 @@ bool holds(const Setting* setting, std::string_view value) {
   return on && *on;
 }
 
-// Removes the losers that are there; a flag that is off (PET_X=0) goes without a word.
+// What asks for nothing goes without a word: a flag that is off (PET_X=0), --node-rank 0.
+bool asks_for_nothing(const Setting& setting) {
+  if (setting.option->name == "node-rank") return setting.value == "0";
+  const Result<bool> on = read_boolean(setting.value);
+  return setting.option->metavar.empty() && on && !*on;
+}
+
+// Removes the losers that are there.
 std::string take_out(std::vector<Setting>& settings, const std::vector<std::string_view>& losers) {
   std::string labels;
   std::erase_if(settings, [&](const Setting& setting) {
     if (std::ranges::find(losers, setting.option->name) == losers.end()) return false;
-    const Result<bool> on = read_boolean(setting.value);
-    const bool off = setting.option->metavar.empty() && on && !*on;
-    if (!off) labels += (labels.empty() ? "" : ", ") + setting.label;
+    if (!asks_for_nothing(setting)) labels += (labels.empty() ? "" : ", ") + setting.label;
     return true;
   });
   return labels;
@@ -104,6 +113,18 @@ std::string take_out(std::vector<Setting>& settings, const std::vector<std::stri
 
 std::string shown(const Setting& winner) {
   return winner.option->metavar.empty() ? winner.label : winner.label + " " + winner.value;
+}
+
+// The last value, or all of them where the option is repeatable.
+void add_typed(const std::vector<Given>& given, const Option& option, const std::string& last,
+               std::vector<Setting>& settings) {
+  const std::string label = "--" + std::string(option.name);
+  if (!option.repeatable) {
+    settings.push_back({&option, last, label, false});
+    return;
+  }
+  for (const Given& one : given)
+    if (one.option == &option) settings.push_back({&option, one.value, label, false});
 }
 
 }  // namespace
@@ -123,11 +144,13 @@ std::vector<Setting> merge(const std::vector<Given>& given, const Environment& e
   for (const Option& option : options()) {
     const auto value = map.find(std::string(option.name));
     if (value == map.end()) continue;
-    const bool typed = is_in(command_line, option.name);
+    if (is_in(command_line, option.name)) {
+      add_typed(given, option, value->second.as<std::string>(), settings);
+      continue;
+    }
     const std::string variable =
-        is_in(variables, option.name) ? variable_of(option) : std::string(kShutdownVariable);
-    settings.push_back({&option, value->second.as<std::string>(),
-                        typed ? "--" + std::string(option.name) : variable, !typed});
+        is_in(variables, option.name) ? variable_of(option) : std::string(option.second_variable);
+    settings.push_back({&option, value->second.as<std::string>(), variable, true});
   }
   return settings;
 }
@@ -142,7 +165,7 @@ std::vector<std::string> drop_meaningless(std::vector<Setting>& settings) {
     if (!losers.empty()) lines.push_back(losers + ": meaningless with " + name + ", ignored");
   }
   // This version runs one node: it meets with nobody.
-  std::vector<std::string_view> useless{"rdzv-conf", "local-addr"};
+  std::vector<std::string_view> useless{"local-addr"};
   if (holds(find(settings, "rdzv-backend"), "c10d")) useless.push_back("rdzv-endpoint");
   const std::string alone = take_out(settings, useless);
   if (!alone.empty()) lines.push_back(alone + ": meaningless with one node, ignored");

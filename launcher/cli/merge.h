@@ -17,7 +17,8 @@ struct Setting {
   bool from_variable;
 };
 
-// The settings in the order of the option table, each option at most once. A variable that is there
+// The settings in the order of the option table, each option at most once, but repeatable ones as
+// often as they were typed. A variable that is there
 // but empty counts, so that it can be named. Values are not looked into.
 std::vector<Setting> merge(const std::vector<Given>& given, const Environment& environment);
 

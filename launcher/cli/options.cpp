@@ -19,10 +19,11 @@ std::string replaced(std::string_view text, char from, char to) {
 std::vector<const Option*> torchrun_matches(std::string_view prefix) {
   std::vector<const Option*> matches;
   for (const Option& option : options()) {
-    if (!option.torchrun) continue;
-    const std::string underscores = with_underscores(option.name);
-    if (option.name.starts_with(prefix)) matches.push_back(&option);
-    if (underscores != option.name && underscores.starts_with(prefix)) matches.push_back(&option);
+    const std::string_view dashes = option.torchrun_name();
+    if (dashes.empty()) continue;
+    const std::string underscores = with_underscores(dashes);
+    if (dashes.starts_with(prefix)) matches.push_back(&option);
+    if (underscores != dashes && underscores.starts_with(prefix)) matches.push_back(&option);
   }
   return matches;
 }
@@ -33,7 +34,7 @@ std::string names_of(std::vector<const Option*> matches) {
   std::string names;
   for (std::size_t i = 0; i < matches.size(); ++i) {
     if (i > 0) names += i + 1 < matches.size() ? ", " : " or ";
-    names += "--" + std::string(matches[i]->name);
+    names += "--" + std::string(matches[i]->torchrun_name());
   }
   return names;
 }

@@ -30,10 +30,19 @@ struct Option {
   std::string_view help = {};  // ready options only
   bool torchrun = false;       // torchrun has it, so its prefixes count
   bool variable = true;        // PET_<NAME> is its default
-  bool free_text = false;      // its value may contain blanks, `$` and `--`
+  bool free_text = false;      // its value may be empty and contain blanks, `$` and `--`
+  bool repeatable = false;     // each time it is given counts, not only the last
+  // A variable of torchrun's whose value counts where there is neither option nor PET_<NAME>.
+  std::string_view second_variable = {};
+  bool alias_of_torchrun = false;  // the alias, not the name, is what torchrun calls it
 
   bool takes_value() const { return !metavar.empty() && !optional_value(); }
   bool optional_value() const { return metavar.starts_with('['); }
+  // What torchrun calls it; empty where torchrun has no such option.
+  std::string_view torchrun_name() const {
+    if (alias_of_torchrun) return alias;
+    return torchrun ? name : std::string_view();
+  }
 };
 
 // All options in the order of --help.

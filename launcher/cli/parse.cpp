@@ -1,5 +1,6 @@
 #include "launcher/cli/parse.h"
 
+#include "launcher/cli/contradictions.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/merge.h"
 #include "launcher/cli/scanner.h"
@@ -33,6 +34,7 @@ std::string apply_setting(const Setting& setting, Settings& settings) {
     }
   }
   settings.label = setting.label;
+  settings.optional_text = setting.label == option.second_variable;
   const Reading reading = option.apply(setting.value, settings);
   switch (reading.kind) {
     case Reading::Kind::taken:
@@ -56,7 +58,18 @@ void prefer_typed_verbosity(std::vector<Setting>& settings) {
     std::erase_if(settings, [&](const Setting& s) { return is_verbosity(s) && s.from_variable; });
 }
 
+// LOGLEVEL is how torchrun is asked to say more. Other programs read it too, so what is not known
+// is left to them.
+void heed_log_level(const std::vector<Setting>& settings, const Environment& environment,
+                    JobSpec& job) {
+  for (const Setting& setting : settings)
+    if (setting.option->name == "quiet" || setting.option->name == "verbose") return;
+  const auto level = environment.get("LOGLEVEL");
+  if (level == "INFO" || level == "DEBUG") job.verbosity = Verbosity::verbose;
+}
+
 std::string check_command(const JobSpec& job) {
+  if (job.doctor && job.command.empty()) return {};
   if (job.command.empty())
     return "no program was given; write ddprun [options] PROGRAM [arguments...], see ddprun --help";
   if (job.command.front().empty()) return "the name of the program is empty ('')";
@@ -87,12 +100,11 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
   JobSpec job = std::move(settings.job);
   job.command = std::move(scanned->command);
   job.separator_before_program = scanned->separator;
+  heed_log_level(given, environment, job);
   if (const std::string error = check_command(job); !error.empty()) return usage_error(error);
+  if (const std::string error = contradiction(job, given); !error.empty())
+    return usage_error(error);
   for (std::string& line : unknown_variables(environment)) job.notices.push_back(std::move(line));
-  if (environment.get("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE")) {
-    job.notices.push_back("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE" + std::string(kNotYet) +
-                          ", ignored");
-  }
   return job;
 }
 

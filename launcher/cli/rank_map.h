@@ -16,7 +16,7 @@ struct RankRange {
 };
 
 // The `*` of a list: every rank.
-inline constexpr RankRange kEveryRank{0, 2147483647};
+inline constexpr RankRange kEveryRank{0, 2'147'483'647};
 
 struct RankSet {
   std::vector<RankRange> ranges;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "launcher/cli/nearest.h"
 #include "launcher/cli/options.h"
 
 namespace ddprun::cli {
@@ -34,6 +35,13 @@ std::string range_text(int lowest, int highest) {
 }
 
 }  // namespace
+
+std::string not_a_choice(std::string_view text, std::span<const std::string_view> words) {
+  std::string list;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + std::string(words[i]);
+  return quoted(text) + " is not one of " + list + did_you_mean(text, words);
+}
 
 Result<int> read_integer(std::string_view text, int lowest, int highest) {
   const auto value = number<long long>(text);
@@ -77,11 +85,11 @@ Result<std::uint16_t> read_port(std::string_view text) {
                "; write 1 to 65535, or 0 to have one chosen"};
 }
 
-Result<std::chrono::milliseconds> read_seconds(std::string_view text) {
+Result<std::chrono::milliseconds> read_seconds(std::string_view text, int longest) {
   const auto seconds = number<double>(text);
-  if (!seconds || !std::isfinite(*seconds) || *seconds < 0 || *seconds > kLongestTimeout)
-    return Error{quoted(text) + " is not a time in seconds" + blank_hint(text) +
-                 "; write 0 to 604800, fractions are allowed"};
+  if (!seconds || !std::isfinite(*seconds) || *seconds < 0 || *seconds > longest)
+    return Error{quoted(text) + " is not a time in seconds" + blank_hint(text) + "; write " +
+                 range_text(0, longest) + ", fractions are allowed"};
   return std::chrono::milliseconds(std::llround(*seconds * 1000));
 }
 
@@ -122,23 +130,6 @@ Result<NodeRange> read_nodes(std::string_view text) {
     return Error{quoted(text) +
                  " is not a number of nodes; write N, or MIN:MAX with 1 <= MIN <= MAX"};
   return NodeRange{*min, *max};
-}
-
-Result<bool> read_stream_map(std::string_view text) {
-  const Error wrong{quoted(text) + " does not say which streams; write 0 to 3, or a map: 0:3,1:0"};
-  bool any = false;
-  const bool map = text.find(':') != std::string_view::npos;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const auto colon = item.find(':');
-    const std::string_view streams = map ? item.substr(std::min(item.size(), colon + 1)) : item;
-    const bool named = !map || (colon != std::string_view::npos && colon > 0);
-    if (!named || streams.size() != 1 || streams[0] < '0' || streams[0] > '3') return wrong;
-    if (!map && item != text) return wrong;
-    any = any || streams[0] != '0';
-  }
-  return any;
 }
 
 std::optional<std::string> find_slip(std::string_view value) {

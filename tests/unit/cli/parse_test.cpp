@@ -134,8 +134,6 @@ TEST(Parse, RefusesOtherBadValuesByTheirWord) {
               HasSubstr("'node0.example' has no port; write node0.example:PORT"));
   EXPECT_THAT(error_of({"--rdzv-endpoint", "30000", "p"}),
               HasSubstr("'30000' has no host; write localhost:30000"));
-  EXPECT_THAT(error_of({"--tee", "4", "p"}), HasSubstr("--tee: '4' does not say which streams"));
-  EXPECT_THAT(error_of({"--redirects", "0:3,1", "p"}), HasSubstr("does not say which streams"));
   EXPECT_THAT(error_of({"--nnodes", "1:1:1", "p"}), HasSubstr("'1:1:1' is not a number of nodes"));
   EXPECT_THAT(error_of({"--nnodes", "3:2", "p"}), HasSubstr("'3:2' is not a number of nodes"));
   EXPECT_THAT(error_of({"--nnodes", "0", "p"}), HasSubstr("'0' is not a number of nodes"));
@@ -156,19 +154,16 @@ TEST(Parse, RefusesByNameWhatIsNotBuiltYet) {
   const auto not_yet = [](const std::string& name) {
     return "ddprun: " + name + " is not available yet in this version of ddprun";
   };
-  EXPECT_EQ(error_of({"--tee", "3", "p"}), not_yet("--tee 3"));
-  EXPECT_EQ(error_of({"-t3", "p"}), not_yet("--tee 3"));
-  EXPECT_EQ(error_of({"-r", "0:3,10:1", "p"}), not_yet("--redirects 0:3,10:1"));
   EXPECT_EQ(error_of({"--nnodes=2", "p"}), not_yet("--nnodes 2"));
-  EXPECT_EQ(error_of({"--max-restarts", "3", "p"}), not_yet("--max-restarts 3"));
-  EXPECT_EQ(error_of({"--node-rank", "1", "p"}), not_yet("--node-rank 1"));
+  EXPECT_EQ(error_of({"--nnodes=2:4", "--node-rank=1", "p"}), not_yet("--nnodes 2:4"));
   EXPECT_EQ(error_of({"--rdzv-backend", "etcd", "p"}), not_yet("--rdzv-backend etcd"));
-  EXPECT_EQ(error_of({"--log-dir", "x", "p"}), not_yet("--log-dir"));
-  EXPECT_EQ(error_of({"--virtual-local-rank", "p"}), not_yet("--virtual-local-rank"));
-  EXPECT_EQ(error_of({"--prefix", "[${rank}]", "p"}), not_yet("--log-line-prefix-template"));
-  EXPECT_EQ(error_of({"--report=-", "p"}), not_yet("--report"));
-  EXPECT_EQ(error_of({"--signals-to-handle", "SIGTERM,SIGUSR1", "p"}),
-            not_yet("--signals-to-handle SIGTERM,SIGUSR1"));
+  EXPECT_EQ(error_of({"--cluster", "slurm", "p"}), not_yet("--cluster slurm"));
+  EXPECT_EQ(error_of({"--hosts", "a,b", "p"}), not_yet("--hosts"));
+  EXPECT_EQ(error_of({"--hostfile=x", "p"}), not_yet("--hostfile"));
+  EXPECT_EQ(error_of({"--rsh", "ssh -q", "p"}), not_yet("--rsh"));
+  EXPECT_EQ(error_of({"-x", "PATH", "p"}), not_yet("--export"));
+  EXPECT_EQ(error_of({"--token-file=x", "p"}), not_yet("--token-file"));
+  EXPECT_EQ(error_of({"--tls-ca=x", "p"}), not_yet("--tls-ca"));
 }
 
 TEST(Parse, TakesValuesThatAskForWhatThereIsAnyway) {
@@ -198,8 +193,11 @@ TEST(Parse, SaysOnceWhatIsMeaninglessAndDoesNotValidateIt) {
   EXPECT_THAT(
       job_of({"--device=cpu", "--oversubscribe", "--simulate-gpus=x", "p"}).notices,
       ElementsAre("--oversubscribe, --simulate-gpus: meaningless with --device cpu, ignored"));
-  EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--rdzv-endpoint=h", "--rdzv-conf=a=b", "p"}).notices,
-              ElementsAre("--rdzv-endpoint, --rdzv-conf: meaningless with one node, ignored"));
+  EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--rdzv-endpoint=h", "--local-addr=a", "p"}).notices,
+              ElementsAre("--rdzv-endpoint, --local-addr: meaningless with one node, ignored"));
+  EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--node-rank=3", "p"}).notices,
+              ElementsAre("--node-rank: meaningless with --rdzv-backend c10d, ignored"));
+  EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--node-rank=0", "p"}).notices, IsEmpty());
   const JobSpec old = job_of({"--pass-local-rank", "--use-env", "p"});
   EXPECT_EQ(old.local_rank_argument, LocalRankArgument::none);
   EXPECT_THAT(
@@ -212,6 +210,60 @@ TEST(Parse, SaysOnceWhatIsMeaninglessAndDoesNotValidateIt) {
 TEST(Parse, RefusesContradictions) {
   EXPECT_THAT(error_of({"-m", "--no-python", "p"}), HasSubstr("exclude each other"));
   EXPECT_THAT(error_of({"-q", "-v", "p"}), HasSubstr("--verbose: it excludes --quiet"));
+  EXPECT_EQ(error_of({"--node-rank", "1", "p"}),
+            "ddprun: --node-rank: '1' is beyond the last node: there is one, number 0 "
+            "(--nnodes 1)");
+}
+
+TEST(Parse, RefusesOptionsThatCannotBeHadTogether) {
+  const std::string inherited = ": inherited output does not come through ddprun; drop one of them";
+  EXPECT_EQ(error_of({"--output=inherit", "-t", "0:0,3:1", "p"}),
+            "ddprun: --output inherit and --tee 0:0,3:1" + inherited);
+  EXPECT_EQ(error_of({"--output=inherit", "--local-ranks-filter=0", "p"}),
+            "ddprun: --output inherit and --local-ranks-filter 0" + inherited);
+  EXPECT_EQ(error_of({"--prefix=x", "p"}, {"PET_OUTPUT=inherit"}),
+            "ddprun: PET_OUTPUT=inherit and --log-line-prefix-template x" + inherited);
+  EXPECT_EQ(error_of({"--output=inherit", "-t", "0", "--prefix=", "-r3", "p"}), "");
+  EXPECT_EQ(error_of({"--output=inherit", "p"}, {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=x"}), "");
+  EXPECT_EQ(error_of({"--stdin=2", "-n2", "p"}),
+            "ddprun: --stdin 2 and --nproc-per-node 2: there are ranks 0 to 1 only");
+  EXPECT_EQ(error_of({"--stdin=1", "-n2", "p"}), "");
+  EXPECT_EQ(error_of({"--stdin=7", "-nauto", "p"}), "") << "what auto means is not known here";
+  const std::string files = ": they need different files, and only one can be -";
+  EXPECT_EQ(error_of({"--report=-", "--events=-", "p"}),
+            "ddprun: --report - and --events -" + files);
+  EXPECT_EQ(error_of({"--report=a", "p"}, {"PET_EVENTS=a"}),
+            "ddprun: --report a and PET_EVENTS=a" + files);
+  EXPECT_EQ(error_of({"--report=-", "--events=a", "p"}), "");
+}
+
+TEST(Parse, ARangeOfNodesThatBeginsWithOneIsThisNode) {
+  EXPECT_THAT(job_of({"--nnodes=1:2", "--rdzv-backend=c10d", "p"}).notices,
+              ElementsAre("--nnodes 1:2: this version of ddprun runs one node, no other can join"));
+  EXPECT_EQ(error_of({"--nnodes=1:2", "p"}),
+            "ddprun: --nnodes 1:2 and --rdzv-backend: a range needs c10d, static takes one number");
+  EXPECT_THAT(error_of({"--rdzv-backend=static", "p"}, {"PET_NNODES=1:3"}),
+              HasSubstr("PET_NNODES=1:3 and --rdzv-backend static: a range needs c10d"));
+  EXPECT_EQ(error_of({"--nnodes=1:2", "--standalone", "p"}), "");
+  EXPECT_EQ(error_of({"--nnodes=1:1", "p"}), "");
+}
+
+TEST(Parse, KnownRendezvousKeysAreTakenQuietly) {
+  EXPECT_THAT(
+      job_of({"--rdzv-conf=timeout=5,is_host=1,join_timeout=9, read_timeout = 3", "p"}).notices,
+      IsEmpty());
+  EXPECT_THAT(job_of({"--rdzv-conf=timout=3,overlap=1", "p"}).notices,
+              ElementsAre("--rdzv-conf: no rendezvous has the key 'timout', ignored; did you mean "
+                          "timeout?",
+                          "--rdzv-conf: no rendezvous has the key 'overlap', ignored"));
+  EXPECT_EQ(error_of({"--rdzv-conf=timeout", "p"}),
+            "ddprun: --rdzv-conf: 'timeout' is not KEY=VALUE,...: there is no value for 'timeout'");
+  EXPECT_THAT(error_of({"--rdzv-conf=a=1,", "p"}), HasSubstr("there is no key"));
+}
+
+TEST(Parse, ADoctorNeedsNoProgram) {
+  EXPECT_TRUE(job_of({"--doctor"}).doctor);
+  EXPECT_THAT(job_of({"--doctor"}).command, IsEmpty());
 }
 
 }  // namespace

@@ -49,10 +49,10 @@ TEST(Variables, ErrorsNameTheVariable) {
               HasSubstr("PET_MASTER_PORT: the value is empty"));
   EXPECT_THAT(error_of({"p"}, {"TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x"}),
               HasSubstr("ddprun: TORCH_ELASTIC_SHUTDOWN_TIMEOUT: 'x' is not a time"));
-  EXPECT_EQ(error_of({"p"}, {"PET_TEE=3"}),
-            "ddprun: PET_TEE=3 is not available yet in this version of ddprun");
-  EXPECT_EQ(error_of({"p"}, {"PET_LOG_DIR=x"}),
-            "ddprun: PET_LOG_DIR=x is not available yet in this version of ddprun");
+  EXPECT_THAT(error_of({"p"}, {"PET_TEE=4"}),
+              HasSubstr("ddprun: PET_TEE: '4' does not say which streams"));
+  EXPECT_EQ(error_of({"p"}, {"PET_HOSTS=a,b"}),
+            "ddprun: PET_HOSTS=a,b is not available yet in this version of ddprun");
   EXPECT_EQ(error_of({"p"}, {"PET_NNODES=2"}),
             "ddprun: PET_NNODES=2 is not available yet in this version of ddprun");
 }
@@ -83,8 +83,32 @@ TEST(Variables, UnknownOnesAreSaid) {
                           "PET_NPROC_PER_NODE?"));
   EXPECT_THAT(job_of({"p"}, {"PET_QQQQQQ=4"}).notices,
               ElementsAre("PET_QQQQQQ: no option has this variable, ignored"));
-  EXPECT_THAT(job_of({"p"}, {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=x"}).notices,
-              ElementsAre(HasSubstr("is not available yet")));
+}
+
+TEST(Variables, ThePrefixHasThreeSources) {
+  const Words both{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=a ${rank}",
+                   "PET_LOG_LINE_PREFIX_TEMPLATE=b"};
+  EXPECT_EQ(job_of({"p"}, {both[0]}).prefix, "a ${rank}");
+  EXPECT_EQ(job_of({"p"}, both).prefix, "b");
+  EXPECT_EQ(job_of({"--prefix=c", "p"}, both).prefix, "c");
+  EXPECT_EQ(job_of({"p"}, {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE="}).prefix, std::nullopt);
+}
+
+TEST(Variables, TorchrunsTemplateMayHaveFieldsThatNobodyKnows) {
+  const JobSpec job = job_of({"p"}, {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=${rnk}"});
+  EXPECT_EQ(job.prefix, "${rnk}");
+  EXPECT_THAT(job.notices,
+              ElementsAre(HasSubstr("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE: '${rnk}' is not a "
+                                    "field; did you mean ${rank}?")));
+}
+
+TEST(Variables, LogLevelIsHeededUnlessAnOptionSaysOtherwise) {
+  for (const char* level : {"INFO", "DEBUG"})
+    EXPECT_EQ(job_of({"p"}, {std::string("LOGLEVEL=") + level}).verbosity, Verbosity::verbose);
+  for (const char* level : {"WARNING", "ERROR", "", "x"})
+    EXPECT_EQ(job_of({"p"}, {std::string("LOGLEVEL=") + level}).verbosity, Verbosity::normal);
+  EXPECT_EQ(job_of({"-q", "p"}, {"LOGLEVEL=INFO"}).verbosity, Verbosity::quiet);
+  EXPECT_EQ(job_of({"p"}, {"LOGLEVEL=INFO", "PET_VERBOSE=0"}).verbosity, Verbosity::normal);
 }
 
 TEST(Environment, KeepsWhatItWasGiven) {
