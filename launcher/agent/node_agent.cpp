@@ -35,8 +35,11 @@ report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
-  // From here on there is something to clear up, which a signal that ends us would prevent.
+  // From here on there is something to clear up, so neither a signal nor the guardian's death may
+  // end us by itself.
   signals_.emplace(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); });
+  watch_guardian();
+  guardian::outlive_guardian();
   auto directory = make_run_directory(job_, run_id_, output_);
   if (!directory) return refuse(process::kExitCannotWork, directory.error());
   directory_.emplace(std::move(*directory));
@@ -49,8 +52,6 @@ report::ExitDecision NodeAgent::run() {
                                     .descriptors = inherited,
                                     .ignored_signals = process::ignored_signals()},
                           .program = find_program(job_)});
-  watch_guardian();
-  guardian::outlive_guardian();
   begin_round(0, *port);
   io_.run();
   return decision_;
@@ -108,7 +109,7 @@ void NodeAgent::watch_guardian() {
   guardian_.async_wait(Descriptor::wait_read, [this](boost::system::error_code canceled) {
     if (canceled) return;
     output_.hurry(kOutputPatienceWithoutGuardian);
-    round_->on_guardian_lost();
+    if (round_) round_->on_guardian_lost();
   });
 }
 
