@@ -1,6 +1,5 @@
-#include <charconv>
-
 #include "launcher/cli/apply.h"
+#include "rendezvous/base/decimal.h"
 
 namespace ddprun::cli::apply {
 
@@ -19,9 +18,7 @@ Reading pass_local_rank(const std::string& value, Settings& settings) {
 }
 
 Reading monitor_interval(const std::string& value, Settings&) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error == std::errc{} && end == value.data() + value.size()) return taken();
+  if (read_decimal(value)) return taken();
   return wrong("'" + value +
                "' is not a time in seconds (ddprun polls nothing, so it can be left out)");
 }

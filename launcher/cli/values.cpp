@@ -1,10 +1,11 @@
 #include "launcher/cli/values.h"
 
 #include <charconv>
-#include <cmath>
+#include <cstdint>
 
 #include "launcher/cli/nearest.h"
 #include "launcher/cli/options.h"
+#include "rendezvous/base/decimal.h"
 
 namespace ddprun::cli {
 namespace {
@@ -86,11 +87,11 @@ Result<std::uint16_t> read_port(std::string_view text) {
 }
 
 Result<std::chrono::milliseconds> read_seconds(std::string_view text, int longest) {
-  const auto seconds = number<double>(text);
-  if (!seconds || !std::isfinite(*seconds) || *seconds < 0 || *seconds > longest)
+  const auto seconds = read_decimal(text);
+  if (!seconds || *seconds < 0 || *seconds > longest)
     return Error{quoted(text) + " is not a time in seconds" + blank_hint(text) + "; write " +
                  range_text(0, longest) + ", fractions are allowed"};
-  return std::chrono::milliseconds(std::llround(*seconds * 1000));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000 + 0.5));
 }
 
 Result<bool> read_boolean(std::string_view text) {

@@ -4,12 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "launcher/devices/discover.h"
 #include "launcher/devices/visible.h"
+#include "rendezvous/base/decimal.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::plan {
@@ -22,11 +21,7 @@ std::string file_text(const std::string& path) {
 std::optional<double> number(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_decimal(text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1));
 }
 
 std::optional<double> ratio(std::optional<double> quota, std::optional<double> period) {
@@ -101,7 +96,7 @@ int allowed_cpus() {
   const int cpus = affinity_cpus();
   const std::optional<double> limit = cgroup_limit();
   if (!limit || *limit >= cpus) return std::max(1, cpus);
-  return std::max(1, static_cast<int>(std::floor(*limit)));
+  return std::max(1, static_cast<int>(*limit));
 }
 
 bool wants_cpu_only(const cli::JobSpec& job) {
