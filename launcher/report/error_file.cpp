@@ -31,7 +31,10 @@ std::vector<std::string> lines_of(const json::value* value) {
 ErrorFile parse_error_file(std::string_view text) {
   ErrorFile result;
   boost::system::error_code error;
-  const json::value root = json::parse({text.data(), text.size()}, error);
+  // A C++ program may well have written bytes that are not UTF-8; they are shown as \xNN.
+  json::parse_options options;
+  options.allow_invalid_utf8 = true;
+  const json::value root = json::parse({text.data(), text.size()}, error, {}, options);
   if (error) {
     result.remark = "its error.json is not JSON (" + error.message() + ")";
     return result;

@@ -1,12 +1,14 @@
 #include "launcher/report/report.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 
 #include "launcher/report/attempts.h"
 #include "launcher/report/fates.h"
 #include "launcher/report/last_output.h"
 #include "launcher/report/printable.h"
+#include "launcher/report/ranks.h"
 
 namespace ddprun::report {
 namespace {
@@ -78,13 +80,26 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
 
 Lines first_failure_head(const Outcome& outcome, const WorkerEnd& worker,
                          const plan::WorkerPlan& plan, const Facts& facts) {
-  std::string what = failure(outcome.cause, worker.status, outcome.limit);
-  if (const auto failed = failed_at(outcome))
-    what += " after " + duration(*failed - worker.started);
-  return {"ddprun: rank " + std::to_string(plan.rank) + " failed first: " + what,
-          "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
-              device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
-              std::to_string(facts.attempt)};
+  return {
+      "ddprun: rank " + std::to_string(plan.rank) + " failed first: " + what_failed(outcome, facts),
+      "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
+          device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
+          std::to_string(facts.attempt)};
+}
+
+// One line, whatever the number of ranks: the files lie side by side.
+Lines stacks(const Outcome& outcome, const Facts& facts) {
+  std::vector<int> ranks;
+  std::string first;
+  for (const WorkerEnd& worker : outcome.workers) {
+    const std::string file = at_or_empty(facts.stacks, worker.local_rank);
+    if (file.empty()) continue;
+    if (ranks.empty()) first = file;
+    ranks.push_back(facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank)).rank);
+  }
+  if (ranks.empty()) return {};
+  return {"  stacks of " + fold_ranks(ranks) + ": " + first +
+          (ranks.size() > 1 ? " and beside it" : "")};
 }
 
 Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
@@ -97,6 +112,8 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
   const Lines others = fates(outcome, facts);
   if (!others.empty()) rest = join("  then:", others, width);
   for (const std::string& line : earlier_attempts(facts)) rest.push_back(line);
+  if (!facts.core.empty()) rest.push_back("  " + facts.core);
+  for (const std::string& line : stacks(outcome, facts)) rest.push_back(line);
   if (!facts.log_dir.empty())
     rest.push_back("  logs: " + facts.log_dir + "/" + std::to_string(plan.rank) + "/");
   const std::size_t taken = rows(lines, width) + rows(rest, width) + rows_taken;
@@ -126,6 +143,7 @@ Lines stopped(const Outcome& outcome, const Facts& facts, const std::string& rea
   const std::string head = "ddprun: " + reason + and_host(facts);
   // One line, however long: people grep for it in the logs of a cluster.
   Lines lines = phrases.empty() ? Lines{head} : join(head + ";", phrases, std::string::npos);
+  for (const std::string& line : stacks(outcome, facts)) lines.push_back(line);
   for (const std::string& line : earlier_attempts(facts)) lines.push_back(line);
   return lines;
 }
@@ -138,6 +156,7 @@ Lines left_alone(const Outcome& outcome, const Facts& facts) {
   const Lines others = fates(outcome, facts);
   const Lines then = join("  then:", others, width_of(facts));
   if (!others.empty()) lines.insert(lines.end(), then.begin(), then.end());
+  for (const std::string& line : stacks(outcome, facts)) lines.push_back(line);
   for (const std::string& line : earlier_attempts(facts)) lines.push_back(line);
   return lines;
 }
@@ -170,7 +189,22 @@ Lines main_part(const Outcome& outcome, const Facts& facts, std::size_t rows_tak
   return {};
 }
 
+bool killed_by_others(const WorkerEnd& worker) {
+  return worker.status && worker.status->kind == supervise::WaitStatus::Kind::signaled &&
+         worker.status->value == SIGKILL && worker.last_signal == 0;
+}
+
 }  // namespace
+
+std::string what_failed(const Outcome& outcome, const Facts& facts) {
+  const auto& worker = outcome.workers.at(static_cast<std::size_t>(outcome.first_failed.value()));
+  std::string what = failure(outcome.cause, worker.status, outcome.limit);
+  if (facts.out_of_memory && killed_by_others(worker))
+    what = "SIGKILL (" + describe(*facts.out_of_memory) + ")";
+  if (const auto failed = failed_at(outcome))
+    what += " after " + duration(*failed - worker.started);
+  return what;
+}
 
 std::string text(const Outcome& outcome, const Facts& facts) {
   const Lines last = leftovers(outcome, facts);

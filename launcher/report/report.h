@@ -7,6 +7,7 @@
 
 #include "launcher/plan/launch_plan.h"
 #include "launcher/report/exec_failure.h"
+#include "launcher/report/out_of_memory.h"
 #include "launcher/supervise/outcome.h"
 
 namespace ddprun::report {
@@ -26,6 +27,11 @@ struct Facts {
   std::optional<ExecFailure>
       exec_failure;  // with Cause::exec_failed; none: made from the outcome's errno
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first
+  std::vector<std::string> stacks;  // the file with each worker's stacks; empty: none were taken
+  // Of the first failed worker: the cgroup's counter rose before it died; where its core dump is
+  // ("core: …"), empty without one.
+  std::optional<OutOfMemory> out_of_memory;
+  std::string core;
   int terminal_width = 80;
 };
 
@@ -33,6 +39,11 @@ struct Facts {
 // plain success; after success with restarts one line says so. Ranks are global ranks. Always valid
 // UTF-8 without control characters, whatever the workers wrote.
 std::string text(const supervise::Outcome& outcome, const Facts& facts);
+
+// How the first failed worker failed, and after how long: "SIGABRT (aborted, core dumped) after
+// 1.204 s". SIGKILL that ddprun did not send is the kernel's where that is proven. There must be a
+// first failed worker.
+std::string what_failed(const supervise::Outcome& outcome, const Facts& facts);
 
 // "SIGABRT (aborted, core dumped)", "exit code 3". Signals by name, with what they mean; of SIGKILL
 // nobody but the sender knows who sent it, and so it is said.

@@ -50,6 +50,7 @@ struct Job {
     outcome.cause = Cause::worker_failed;
     outcome.first_failed = rank;
     end(rank, Ending::failed_first, status, after);
+    outcome.workers.at(static_cast<std::size_t>(rank)).last_signal = 0;
   }
   std::string text() {
     facts.plan = &plan;
