@@ -55,7 +55,7 @@ void Round::start_next() {
   const auto pid = starter_.start(workers_, *local_rank);
   if (!pid) {
     exec_failure_ = starter_.explain(pid.error());
-    return obey(group_.on_exec_failed(now(), *local_rank, pid.error().error));
+    return obey(group_.on_exec_failed(now(), *local_rank));
   }
   obey(group_.on_started(now(), *local_rank, *pid));
   boost::asio::post(parts_.io, [this] { start_next(); });

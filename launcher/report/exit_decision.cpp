@@ -26,7 +26,7 @@ ExitDecision exit_decision(const supervise::Outcome& outcome,
     case supervise::Cause::worker_failed:
       return {first_failed_code(outcome)};
     case supervise::Cause::exec_failed:
-      return {exec_failure ? exec_failure->code : exec_failure_code(outcome.exec_errno)};
+      return {exec_failure ? exec_failure->code : process::kExitCannotWork};
     case supervise::Cause::stop_signal:
       return {128 + outcome.stop_signal, outcome.stop_signal};
     case supervise::Cause::progress_timeout:

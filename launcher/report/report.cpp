@@ -131,11 +131,9 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
 Lines exec_failed(const Outcome& outcome, const Facts& facts) {
   const int local_rank = outcome.first_failed.value_or(0);
   const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
-  const std::string program = plan.argv.empty() ? "" : plan.argv.front();
-  const ExecFailure failure = facts.exec_failure.value_or(
-      explain_exec_failure(program, outcome.exec_errno, ProgramTraits{}));
-  return {"ddprun: " + failure.text + " (rank " + std::to_string(plan.rank) + and_host(facts) +
-          ")"};
+  const std::string why =
+      facts.exec_failure ? facts.exec_failure->text : "a worker could not be started";
+  return {"ddprun: " + why + " (rank " + std::to_string(plan.rank) + and_host(facts) + ")"};
 }
 
 Lines stopped(const Outcome& outcome, const Facts& facts, const std::string& reason) {

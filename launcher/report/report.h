@@ -24,8 +24,7 @@ struct Facts {
   bool output_captured = true;  // false with --output inherit
   std::vector<std::string>
       error_files;  // contents of each worker's error.json; empty: none was written
-  std::optional<ExecFailure>
-      exec_failure;  // with Cause::exec_failed; none: made from the outcome's errno
+  std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first
   std::vector<std::string> stacks;  // the file with each worker's stacks; empty: none were taken
   // Of the first failed worker: the cgroup's counter rose before it died; where its core dump is
@@ -58,10 +57,10 @@ struct ExitDecision {
   int by_signal = 0;  // end by this signal instead of exiting; 0: exit with `code`
 };
 
-// 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code, or
-// the one for the outcome's errno; by the stop signal; 124 after a timeout; 125 when ddprun could
-// not do its work: its outer process was killed, or a worker could not be (then whatever the cause
-// was, because the job is not over).
+// 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code,
+// which is needed with Cause::exec_failed; by the stop signal; 124 after a timeout; 125 when ddprun
+// could not do its work: its outer process was killed, or a worker could not be (then whatever the
+// cause was, because the job is not over).
 ExitDecision exit_decision(const supervise::Outcome& outcome,
                            const std::optional<ExecFailure>& exec_failure = std::nullopt);
 

@@ -44,8 +44,7 @@ Decision Group::on_started(Time now, int local_rank, pid_t pid) {
   return {};
 }
 
-Decision Group::on_exec_failed(Time now, int local_rank, int error) {
-  outcome_.exec_errno = error;
+Decision Group::on_exec_failed(Time now, int local_rank) {
   outcome_.first_failed = local_rank;
   worker(local_rank).ended = now;
   return stop(now, Cause::exec_failed, SIGTERM, options_.grace,

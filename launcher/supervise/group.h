@@ -41,7 +41,7 @@ class Group {
 
   // A worker was started, or its program could not be executed.
   Decision on_started(Time now, int local_rank, pid_t pid);
-  Decision on_exec_failed(Time now, int local_rank, int error);
+  Decision on_exec_failed(Time now, int local_rank);
   // A worker has ended; call it in the order in which the workers ended.
   Decision on_ended(Time now, int local_rank, WaitStatus status);
   // ddprun was told to stop. During a stop ladder that has another reason the first signal changes

@@ -59,7 +59,6 @@ struct Outcome {
   Cause cause = Cause::success;
   // Local rank, with worker_failed, exec_failed and progress_timeout.
   std::optional<int> first_failed;
-  int exec_errno = 0;                // with exec_failed
   int stop_signal = 0;               // with stop_signal
   std::chrono::nanoseconds limit{};  // with the three timeouts: what was allowed
   Time started{};                    // when the group was made

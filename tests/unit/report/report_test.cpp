@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cerrno>
-
 #include "launcher/report/fates.h"
 #include "launcher/report/printable.h"
 #include "tests/unit/report/jobs.h"
@@ -135,7 +133,7 @@ TEST(Report, AProgramThatCannotBeStartedIsOneLine) {
   job.plan.workers[0].argv = {"./nope"};
   job.outcome.cause = Cause::exec_failed;
   job.outcome.first_failed = 0;
-  job.outcome.exec_errno = ENOENT;
+  job.facts.exec_failure = ExecFailure{127, "cannot start './nope': no such file or directory"};
   EXPECT_EQ(job.text(), "ddprun: cannot start './nope': no such file or directory (rank 0)\n");
   job.facts.exec_failure = ExecFailure{126, "cannot start './nope': it is a directory"};
   job.plan.number_of_nodes = 2;

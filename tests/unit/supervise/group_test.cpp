@@ -158,20 +158,19 @@ TEST_F(GroupTest, WorkersAreStartedInOrderUntilSomethingFails) {
 TEST_F(GroupTest, AProgramThatCannotBeStartedStopsTheStartedOnes) {
   Group group(3, {}, start_);
   group.on_started(at(0), 0, 1000);
-  const Decision decision = group.on_exec_failed(at(1), 1, ENOENT);
+  const Decision decision = group.on_exec_failed(at(1), 1);
   EXPECT_FALSE(group.next_to_start());
   ASSERT_TRUE(decision.signal);
   EXPECT_THAT(decision.signal->local_ranks, ElementsAre(0));
   group.note_signalled(0, SIGTERM);
   EXPECT_TRUE(group.on_ended(at(2), 0, kTerminated).finished);
   EXPECT_EQ(group.outcome().cause, Cause::exec_failed);
-  EXPECT_EQ(group.outcome().exec_errno, ENOENT);
   EXPECT_EQ(group.outcome().workers[2].ending, Ending::not_started);
 }
 
 TEST_F(GroupTest, AMissingProgramEndsTheGroupAtOnce) {
   Group group(2, {}, start_);
-  EXPECT_TRUE(group.on_exec_failed(at(0), 0, ENOENT).finished);
+  EXPECT_TRUE(group.on_exec_failed(at(0), 0).finished);
 }
 
 TEST_F(GroupTest, WithoutItsGuardianTheGroupHasHalfASecond) {
