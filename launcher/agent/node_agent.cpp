@@ -41,7 +41,10 @@ report::ExitDecision NodeAgent::run() {
   watch_guardian();
   guardian::outlive_guardian();
   auto directory = make_run_directory(job_, run_id_, output_);
-  if (!directory) return refuse(process::kExitCannotWork, directory.error());
+  // A --log-dir that cannot be is a slip of the user's; TMPDIR is the system's business.
+  if (!directory)
+    return refuse(job_.spec.log_dir ? process::kExitRefused : process::kExitCannotWork,
+                  directory.error());
   directory_.emplace(std::move(*directory));
   announce();
   parts_.emplace(JobParts{.io = io_,

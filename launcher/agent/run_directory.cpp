@@ -24,6 +24,15 @@ Error failed(const std::string& what, const std::string& path, bool named = fals
           (named ? "; name another --log-dir" : "; set TMPDIR to a folder that can be written to")};
 }
 
+// A worker may change its directory, so paths must not be relative.
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  std::string text = failed ? path : whole.lexically_normal().string();
+  if (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
 // A base that somebody else prepared, or a link to somewhere else, is not ours to use.
 bool is_private(const std::string& path) {
   struct stat info {};
@@ -41,12 +50,12 @@ Result<void> prepare_private(const std::string& base) {
 }
 
 Result<void> prepare_named(const std::string& base) {
-  struct stat info {};
   std::error_code error;
-  if (::stat(base.c_str(), &info) != 0) std::filesystem::create_directories(base, error);
-  errno = error ? error.value() : S_ISDIR(info.st_mode) || info.st_mode == 0 ? 0 : ENOTDIR;
-  if (errno != 0) return failed("use the log directory", base, true);
-  return {};
+  if (std::filesystem::is_directory(base, error)) return {};
+  std::filesystem::create_directories(base, error);
+  if (!error && std::filesystem::is_directory(base, error)) return {};
+  errno = error ? error.value() : ENOTDIR;
+  return failed("use the log directory", base, true);
 }
 
 std::string file_name(std::string text) {
@@ -71,13 +80,11 @@ std::string random_text(int length) {
 std::string default_base(const char* tmpdir) {
   std::string folder = tmpdir != nullptr ? tmpdir : "";
   if (folder.empty()) folder = ::access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
-  std::error_code ignored;  // a worker may change its directory, so the path must not be relative
-  const std::filesystem::path absolute = std::filesystem::absolute(folder, ignored);
-  return (ignored ? folder : absolute.string()) + "/ddprun-" + std::to_string(::geteuid());
+  return absolute(folder) + "/ddprun-" + std::to_string(::geteuid());
 }
 
 LogBase log_base(const std::optional<std::string>& log_dir, const char* tmpdir) {
-  if (log_dir) return {.path = *log_dir, .named = true};
+  if (log_dir) return {.path = absolute(*log_dir), .named = true};
   return {.path = default_base(tmpdir)};
 }
 

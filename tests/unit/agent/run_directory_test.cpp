@@ -187,6 +187,7 @@ TEST(LogBaseTest, IsTheNamedOneOrTheDefault) {
   EXPECT_TRUE(log_base("/logs", "/scratch").named);
   EXPECT_EQ(log_base({}, "/scratch").path, default_base("/scratch"));
   EXPECT_FALSE(log_base({}, "/scratch").named);
+  EXPECT_EQ(log_base("./logs/", nullptr).path, (fs::current_path() / "logs").string());
 }
 
 TEST(DefaultBaseTest, FollowsTmpdir) {
