@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,8 @@ Output::Output(boost::asio::io_context& io, const Options& options)
       out_(Stream::out, options_, shared_),
       err_(Stream::err, options_, shared_),
       timer_(io) {
+  // A limit on the size of files (ulimit -f) is an error code, too.
+  if (keeps_files()) std::signal(SIGXFSZ, SIG_IGN);
   // Two buffers in front of one pipe would mix lines whenever the pipe takes only a part.
   if (err_.console().same_file(out_.console())) err_.share_console(out_);
   watch_console(out_);

@@ -2,6 +2,7 @@
 //
 // words WORD…: prints each word of argv in brackets.
 // bytes COUNT: writes COUNT lines "rank R line N …" to stdout, byte by byte.
+// abort TEXT: prints TEXT and aborts, so that what its C library has not written yet is lost.
 // store ROUNDS NAME: meets all other ranks in the store ROUNDS times, at keys that begin with NAME;
 // prints "met" after the first time.
 #include <unistd.h>
@@ -74,6 +75,10 @@ int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "words") return print_words(argc, argv);
   if (what == "bytes" && argc == 3) return write_bytes(std::atoi(argv[2]));
+  if (what == "abort" && argc == 3) {
+    std::puts(argv[2]);
+    std::abort();
+  }
   if (what == "store" && argc == 4) return meet(std::atoi(argv[2]), argv[3]);
   std::fprintf(stderr, "ddprun_test_worker: unknown use\n");
   return 2;

@@ -135,6 +135,10 @@ Finished run(std::vector<std::string> words, RunOptions options) {
   return Program(std::move(words), std::move(options)).finish();
 }
 
+Finished run_shell(const std::string& command_line, RunOptions options) {
+  return run({"/bin/bash", "-c", command_line}, std::move(options));
+}
+
 std::vector<std::string> ddprun_words(std::vector<std::string> words) {
   words.insert(words.begin(), DDPRUN_PROGRAM);
   return words;

@@ -62,6 +62,8 @@ class Program {
 Finished run(std::vector<std::string> words, RunOptions options = {});
 // The same with the built ddprun in front of the words.
 Finished ddprun(std::vector<std::string> words, RunOptions options = {});
+// The same with a command line for bash.
+Finished run_shell(const std::string& command_line, RunOptions options = {});
 std::vector<std::string> ddprun_words(std::vector<std::string> words);
 
 // A folder that goes with the test.
