@@ -121,16 +121,17 @@ void copy_programs(Setup& setup) {
   if (!setup.baseline.empty()) setup.baseline = copy(setup.baseline, "baseline");
 }
 
-void run(Options options) {
+bool run(Options options) {
   copy_programs(options.setup);
   std::vector<Block> blocks = blocks_of(options);
   const Facts facts = facts_of(options.setup, options.rounds);
   for (const auto& [name, value] : facts) std::printf("%s: %s\n", name.c_str(), value.c_str());
-  measure(blocks, options.rounds);
+  const bool complete = measure(blocks, options.rounds);
   const std::vector<Result> results = results_of(blocks);
   std::fputs(text_table(results).c_str(), stdout);
   write(options.json, json(facts, options.rounds, results));
   write(options.markdown, markdown(facts, results));
+  return complete;
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ void run(Options options) {
 int main(int argc, char** argv) {
   using namespace ddprun::bench;
   try {
-    run(parse(Words(argv + 1, argv + argc)));
+    return run(parse(Words(argv + 1, argv + argc))) ? 0 : 1;
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "ddprun_bench: %s\n%s", error.what(), kUsage);
     return 2;

@@ -41,6 +41,7 @@ struct Probe {
   std::function<std::vector<double>()> measure;
   int most_rounds = 1000;    // for what takes long; they are spread over all rounds
   std::string missing = {};  // why it is not measured; empty: it is
+  bool failed = false;       // it could not be measured, and `missing` says why
 };
 
 // Probes that are compared with each other: in each round they run one right after the other.

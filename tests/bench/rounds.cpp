@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <numeric>
 #include <random>
 
@@ -30,18 +31,24 @@ void measure_once(Probe& probe) {
   for (std::size_t i = 0; i < probe.rows.size(); ++i) probe.rows[i].values.back() = values.at(i);
 }
 
+void try_once(Probe& probe) try { measure_once(probe); } catch (const std::exception& error) {
+  probe.failed = true;
+  probe.missing = error.what();
+  for (Row& row : probe.rows) row.values.clear();
+}
+
 void measure_round(std::vector<Block>& blocks, int round, int rounds, std::mt19937& random) {
   for (Block& block : blocks)
     for (Probe& probe : block.probes)
       for (Row& row : probe.rows) row.values.emplace_back();
   for (const std::size_t b : shuffled(blocks.size(), random))
     for (const std::size_t p : shuffled(blocks[b].probes.size(), random))
-      if (Probe& probe = blocks[b].probes[p]; has_turn(probe, round, rounds)) measure_once(probe);
+      if (Probe& probe = blocks[b].probes[p]; has_turn(probe, round, rounds)) try_once(probe);
 }
 
 }  // namespace
 
-void measure(std::vector<Block>& blocks, int rounds) {
+bool measure(std::vector<Block>& blocks, int rounds) {
   std::mt19937 random(std::random_device{}());
   const bool told = ::isatty(STDERR_FILENO) != 0;
   for (int round = 0; round < rounds; ++round) {
@@ -49,6 +56,10 @@ void measure(std::vector<Block>& blocks, int rounds) {
     measure_round(blocks, round, rounds, random);
   }
   if (told) std::fprintf(stderr, "\r                      \r");
+  for (const Block& block : blocks)
+    for (const Probe& probe : block.probes)
+      if (probe.failed) return false;
+  return true;
 }
 
 }  // namespace ddprun::bench

@@ -9,8 +9,9 @@ namespace ddprun::bench {
 
 // Measures every probe that is not missing, `rounds` times or its own `most_rounds`. The blocks of
 // a round come in random order and so do the probes of a block, so that neither drift nor a warm
-// cache favours one of them. Says on stderr which round runs when that is a terminal. Throws what a
-// probe throws: a failed measurement is no figure.
-void measure(std::vector<Block>& blocks, int rounds);
+// cache favours one of them. Says on stderr which round runs when that is a terminal. A probe that
+// throws has failed and is left out from then on, its earlier figures included. Returns whether
+// none has.
+bool measure(std::vector<Block>& blocks, int rounds);
 
 }  // namespace ddprun::bench
