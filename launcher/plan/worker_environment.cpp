@@ -75,13 +75,4 @@ std::vector<std::string> WorkerEnvironment::own(const WorkerPlan& worker,
           entry("TORCHELASTIC_ERROR_FILE", error_file)};
 }
 
-std::vector<std::string> worker_environment(const LaunchPlan& plan, const WorkerPlan& worker,
-                                            const Meeting& meeting, const std::string& error_file,
-                                            const cli::Environment& parent) {
-  const WorkerEnvironment environment(plan, meeting, parent);
-  std::vector<std::string> entries = environment.shared();
-  for (std::string& text : environment.own(worker, error_file)) entries.push_back(std::move(text));
-  return entries;
-}
-
 }  // namespace ddprun::plan

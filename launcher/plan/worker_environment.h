@@ -33,9 +33,4 @@ class WorkerEnvironment {
   std::ptrdiff_t inherited_ = 0;
 };
 
-// The whole environment of one worker. For many workers make one WorkerEnvironment.
-std::vector<std::string> worker_environment(const LaunchPlan& plan, const WorkerPlan& worker,
-                                            const Meeting& meeting, const std::string& error_file,
-                                            const cli::Environment& parent);
-
 }  // namespace ddprun::plan

@@ -29,10 +29,15 @@ std::map<std::string, std::string> map_of(const Words& entries) {
   return map;
 }
 
+// What one worker gets, from both parts.
 std::map<std::string, std::string> environment_of(const LaunchPlan& plan, int rank,
                                                   const Words& parent = {}) {
-  return map_of(worker_environment(plan, plan.workers[static_cast<std::size_t>(rank)], a_meeting(),
-                                   "/run/error.json", cli::Environment(parent)));
+  const WorkerEnvironment environment(plan, a_meeting(), cli::Environment(parent));
+  Words entries = environment.shared();
+  for (std::string& entry :
+       environment.own(plan.workers[static_cast<std::size_t>(rank)], "/run/error.json"))
+    entries.push_back(std::move(entry));
+  return map_of(entries);
 }
 
 TEST(WorkerEnvironment, HasExactlyTheNamesOfTorchrunAndItsOwn) {
