@@ -31,6 +31,7 @@ struct Report {
   volatile bool failed = false;
   volatile SpawnStep step = SpawnStep::exec;
   volatile int error = 0;
+  PlacementErrors placement;
 };
 
 [[noreturn]] void give_up(Report& report, SpawnStep step) {
@@ -68,6 +69,7 @@ void default_dispositions(const std::vector<int>& ignored) {
   ::syscall(SYS_close_range, 3U, ~0U, 0U);
   if (settings.descriptors.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &settings.descriptors);
   default_dispositions(settings.ignored_signals);
+  if (request.placement != nullptr) report.placement = place_this_thread(*request.placement);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -122,6 +124,7 @@ boost::system::result<Child, SpawnFailure> spawn(const SpawnRequest& request,
   }
   Child child;
   child.pid = pid;
+  child.placement_errors = report.placement;
   child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!child.pidfd) {
     const int error = errno;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/process/place.h"
 #include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::process {
@@ -20,6 +21,7 @@ namespace ddprun::process {
 struct Child {
   pid_t pid = 0;
   UniqueFd pidfd;  // close-on-exec; becomes readable when the child has ended
+  PlacementErrors placement_errors = {};  // the child runs all the same
 };
 
 // Where starting a child failed: the program itself could not be executed, or the system had no
@@ -43,6 +45,7 @@ struct SpawnRequest {
   int in = -1;
   int out = -1;
   int err = -1;
+  const Placement* placement = nullptr;  // borrowed; none: no system call is made for it
 };
 
 // What all children of this launcher have in common.
