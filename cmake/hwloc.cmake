@@ -1,0 +1,16 @@
+# hwloc, for the module behind --bind alone; ddprun_libhwloc where it was found. Not by pkg-config, which need not be there.
+find_path(DDPRUN_HWLOC_INCLUDE hwloc.h)
+find_library(DDPRUN_HWLOC_LIBRARY hwloc)
+mark_as_advanced(DDPRUN_HWLOC_INCLUDE DDPRUN_HWLOC_LIBRARY)
+if(DDPRUN_HWLOC_INCLUDE AND DDPRUN_HWLOC_LIBRARY)
+  file(STRINGS ${DDPRUN_HWLOC_INCLUDE}/hwloc.h version REGEX "define HWLOC_API_VERSION 0x[0-9a-f]+")
+  string(REGEX MATCH "0x[0-9a-f]+" version "${version}")
+  if(version AND version GREATER_EQUAL 0x00020100)
+    add_library(ddprun_libhwloc UNKNOWN IMPORTED)
+    set_target_properties(ddprun_libhwloc PROPERTIES IMPORTED_LOCATION ${DDPRUN_HWLOC_LIBRARY}
+                                                     INTERFACE_INCLUDE_DIRECTORIES ${DDPRUN_HWLOC_INCLUDE})
+  endif()
+endif()
+if(NOT TARGET ddprun_libhwloc)
+  message(STATUS "hwloc 2.1 or newer was not found (Debian: apt install libhwloc-dev): --bind is left out of this build")
+endif()
