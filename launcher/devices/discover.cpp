@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "launcher/devices/gpu_processes.h"
 #include "launcher/devices/nvml.h"
 
 namespace ddprun::devices {
@@ -53,6 +54,7 @@ void add_mig_devices(const Nvml& nvml, Nvml::Device parent, const Gpu& gpu, Node
     int code = kNvmlSuccess;
     if (std::optional<Gpu> found = describe(nvml, part, gpu.index, code)) {
       found->pci_address = gpu.pci_address;
+      found->processes = processes_on(nvml, part);
       node.mig_devices.push_back(std::move(*found));
     }
   }
@@ -71,7 +73,10 @@ void add_gpu(const Nvml& nvml, unsigned index, NodeGpus& node) {
   }
   gpu->pci_address = pci_address(pci);
   gpu->divided = is_divided(nvml, device);
-  if (gpu->divided) add_mig_devices(nvml, device, *gpu, node);
+  if (gpu->divided)
+    add_mig_devices(nvml, device, *gpu, node);
+  else
+    gpu->processes = processes_on(nvml, device);
   node.gpus.push_back(std::move(*gpu));
 }
 

@@ -46,6 +46,9 @@ Result<Nvml> load_nvml(const std::string& library) {
       bind(handle, "nvmlDeviceGetMaxMigDeviceCount", nvml.max_mig_devices) &&
       bind(handle, "nvmlDeviceGetMigDeviceHandleByIndex", nvml.mig_device_by_index);
   if (!has_mig) nvml.mig_mode = nullptr;
+  // Both fill the same structure.
+  if (!bind(handle, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.compute_processes))
+    bind(handle, "nvmlDeviceGetComputeRunningProcesses_v2", nvml.compute_processes);
   return nvml;
 }
 

@@ -21,12 +21,21 @@ struct NvmlPciInfo {
   char bus_id[32];
 };
 
+struct NvmlProcessInfo {
+  unsigned pid;
+  unsigned long long used_memory;  // kNvmlUnknown where the driver cannot tell
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
 inline constexpr int kNvmlSuccess = 0;
+inline constexpr int kNvmlInsufficientSize = 7;  // the count was set to what is needed
+inline constexpr unsigned long long kNvmlUnknown = ~0ULL;
 inline constexpr unsigned kNvmlTextSize = 96;  // of a UUID or a name, with its final zero
 
-// A loaded library with its functions. The MIG functions are null where the driver is too old for
-// them. Every function returns an NVML code, kNvmlSuccess when it worked; `Device` is the library's
-// own handle.
+// A loaded library with its functions. The MIG functions and that for processes are null where the
+// driver is too old for them. Every function returns an NVML code, kNvmlSuccess when it worked;
+// `Device` is the library's own handle.
 struct Nvml {
   using Device = void*;
   int (*init)() = nullptr;
@@ -40,6 +49,7 @@ struct Nvml {
   int (*mig_mode)(Device, unsigned* current, unsigned* pending) = nullptr;
   int (*max_mig_devices)(Device, unsigned*) = nullptr;
   int (*mig_device_by_index)(Device, unsigned, Device*) = nullptr;
+  int (*compute_processes)(Device, unsigned* count, NvmlProcessInfo*) = nullptr;
 
   struct Close {
     void operator()(void* library) const;

@@ -70,13 +70,15 @@ class Reader {
   Reader(std::string_view list, const NodeGpus& node, VisibleGpus& result)
       : list_(list), node_(node), result_(result), form_(form_of(list)), parts_(split(list)) {}
 
-  void read() {
+  void read(ListFor list_for) {
     if (!take_entries() || !find_devices()) {
       result_.gpus.clear();
+      result_.entries.clear();
       return;
     }
     if (cut_) warn_of_cut();
-    if (form_ == Form::mig_names && result_.gpus.size() > 1) keep_first_mig_device();
+    if (form_ == Form::mig_names && result_.gpus.size() > 1 && list_for == ListFor::each_process)
+      keep_first_mig_device();
   }
 
  private:
@@ -135,6 +137,7 @@ class Reader {
       }
       taken.push_back(gpu);
       result_.gpus.push_back(*gpu);
+      result_.entries.emplace_back(entries_[i].text);
       warn_of_loose_number(entries_[i]);
     }
     return true;
@@ -188,8 +191,10 @@ class Reader {
 
   void keep_first_mig_device() {
     warn("names " + std::to_string(result_.gpus.size()) +
-         " MIG devices: the driver shows a process the first one only");
+         " MIG devices: the driver shows a process the first one only; --virtual-local-rank gives "
+         "each worker one of its own");
     result_.gpus.resize(1);
+    result_.entries.resize(1);
   }
 
   std::string_view list_;
@@ -220,17 +225,19 @@ void warn_of_divided(VisibleGpus& result) {
 
 }  // namespace
 
-VisibleGpus visible(const std::optional<std::string>& list, const NodeGpus& node,
-                    DeviceOrder order) {
+VisibleGpus visible(const std::optional<std::string>& list, const NodeGpus& node, DeviceOrder order,
+                    ListFor list_for) {
   VisibleGpus result;
   result.list_given = list.has_value();
   result.list_text = list.value_or("");
   result.hides_all = list && (trimmed(*list).empty() || trimmed(*list) == "NoDevFiles");
   if (node.gpus.empty() || result.hides_all) return result;
-  if (!list)
+  if (!list) {
     result.gpus = node.gpus;
-  else
-    Reader(*list, node, result).read();
+    for (const Gpu& gpu : node.gpus) result.entries.push_back(std::to_string(gpu.index));
+  } else {
+    Reader(*list, node, result).read(list_for);
+  }
   if (!result.gpus.empty() && numbers_are_doubtful(result, node, order)) {
     result.warnings.push_back(
         "this node has GPUs of different kinds, which CUDA numbers by speed and ddprun by PCI "

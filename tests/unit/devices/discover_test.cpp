@@ -2,6 +2,8 @@
 #include "launcher/devices/discover.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,9 +11,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "launcher/devices/gpu_processes.h"
+
 namespace ddprun::devices {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -20,7 +26,7 @@ using ::testing::SizeIs;
 class Discover : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name : {"GPUS", "NAMES", "MIG", "FAIL", "TRACE"})
+    for (const char* name : {"GPUS", "NAMES", "MIG", "FAIL", "TRACE", "BUSY"})
       unsetenv((std::string("NVML_STUB_") + name).c_str());
   }
   static void set(const std::string& name, const std::string& value) {
@@ -97,6 +103,52 @@ TEST_F(Discover, FindsThePartsOfDividedGpus) {
   EXPECT_EQ(node.mig_devices[2].uuid, "MIG-b1020000-1111-2222-3333-444444444444");
   EXPECT_EQ(node.mig_devices[2].index, 1);
   EXPECT_EQ(node.mig_devices[2].pci_address, "0000:11:00.0");
+}
+
+// A process that lives as long as the test and is no ancestor of it.
+class Sleeper {
+ public:
+  Sleeper() : pid_(fork()) {
+    if (pid_ == 0) {
+      for (;;) pause();
+    }
+  }
+  ~Sleeper() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  std::string pid() const { return std::to_string(pid_); }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_F(Discover, SaysWhoIsOnAGpuAlready) {
+  const Sleeper other;
+  set("GPUS", "3");
+  set("BUSY", "1:999999999:2,1:" + other.pid() + ":70,2:999999999");
+  const NodeGpus node = ask();
+  ASSERT_THAT(node.gpus, SizeIs(3));
+  EXPECT_THAT(node.gpus[0].processes, IsEmpty());
+  EXPECT_EQ(busy_text(node.gpus[0]), "");
+  EXPECT_THAT(busy_text(node.gpus[1]), AllOf(HasSubstr("GPU 1 is busy: pid " + other.pid() + " ("),
+                                             HasSubstr("devices_test"), HasSubstr(", user "),
+                                             EndsWith(") holds 70.0 GiB, and 1 more")));
+  EXPECT_EQ(busy_text(node.gpus[2]),
+            "GPU 2 is busy: pid 999999999 (not to be seen from here) computes on it");
+}
+
+TEST_F(Discover, WhoStartedUsDoesNotMakeAGpuBusy) {
+  set("GPUS", "1");
+  set("BUSY", "0:" + std::to_string(getpid()) + ":1,0:" + std::to_string(getppid()) + ":1");
+  EXPECT_THAT(ask().gpus.at(0).processes, IsEmpty());
+}
+
+TEST(BusyText, AnOrphanIsCalledOne) {
+  Gpu gpu;
+  gpu.processes.push_back({.pid = 7, .command = "train", .user = "ann", .orphan = true});
+  EXPECT_EQ(busy_text(gpu),
+            "GPU 0 is busy: pid 7 (train, user ann, left behind by its parent) computes on it");
 }
 
 TEST_F(Discover, LeavesNothingLoaded) {

@@ -6,11 +6,15 @@
 //   NVML_STUB_NAMES=A,B         their names, the last one for all others; default: NVIDIA H200
 //   NVML_STUB_MIG=0:3,2:1       GPU 0 is divided into 3 parts, GPU 2 into 1, with holes
 //   NVML_STUB_FAIL=init         what fails: init, count, uuid, or handle:3 (GPU 3 only)
+//   NVML_STUB_BUSY=3:4711:70    process 4711 holds 70 GiB of GPU 3; several by commas; with no
+//   third
+//                               number the driver cannot tell how much
 //   NVML_STUB_TRACE=FILE        gets a line for each "load", "init" and "shutdown"
 //
 // GPU k has the UUID GPU-aK000000-1111-2222-3333-444444444444 with K = k in hexadecimal (k below
 // 16), and PCI address 0000:KK:00.0 with KK = k + 16 in hexadecimal. Part p of it has the UUID
 // MIG-bK0p0000-1111-2222-3333-444444444444.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +29,7 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kInvalidArgument = 2;
 constexpr int kNotFound = 6;
+constexpr int kInsufficientSize = 7;
 constexpr int kDriverNotLoaded = 9;
 constexpr int kGpuIsLost = 15;
 constexpr int kUnknown = 999;
@@ -33,6 +38,12 @@ constexpr unsigned kSlots = 7;
 struct Device {
   unsigned gpu = 0;
   int part = -1;  // of a divided GPU; -1: the whole
+};
+
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
 };
 
 struct Pci {
@@ -182,5 +193,23 @@ EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(void* parent, unsigned slot, void
   const unsigned gpu = device_of(parent).gpu;
   if (slot % 2 != 0 || slot / 2 >= state.parts[gpu]) return kNotFound;
   *handle = handle_of({gpu, static_cast<int>(slot / 2)});
+  return kSuccess;
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count,
+                                                   ProcessInfo* infos) {
+  std::vector<ProcessInfo> found;
+  for (const std::string& entry : split(variable("NVML_STUB_BUSY"))) {
+    unsigned gpu = 0;
+    ProcessInfo info{};
+    unsigned long long gibibytes = 0;
+    const int read = std::sscanf(entry.c_str(), "%u:%u:%llu", &gpu, &info.pid, &gibibytes);
+    info.used_memory = read == 3 ? gibibytes << 30 : ~0ULL;
+    if (read >= 2 && gpu == device_of(handle).gpu) found.push_back(info);
+  }
+  const bool fits = found.size() <= *count;
+  *count = static_cast<unsigned>(found.size());
+  if (!fits) return kInsufficientSize;
+  std::copy(found.begin(), found.end(), infos);
   return kSuccess;
 }

@@ -146,6 +146,26 @@ TEST(Visible, FindsMigDevicesAndShowsTheFirst) {
   EXPECT_THAT(visible("MIG-zz", divided_node()).warnings, ElementsAre(HasSubstr("is no device")));
 }
 
+TEST(Visible, PartsForOneWorkerEachAreAllUsed) {
+  const VisibleGpus two = visible("MIG-b002,MIG-b000", divided_node(), DeviceOrder::fastest_first,
+                                  ListFor::one_entry_each);
+  ASSERT_EQ(two.gpus.size(), 2u);
+  EXPECT_EQ(two.gpus[1].uuid, "MIG-b000");
+  EXPECT_THAT(two.entries, ElementsAre("MIG-b002", "MIG-b000"));
+  EXPECT_THAT(two.warnings, IsEmpty());
+}
+
+TEST(Visible, EntriesAreAsTheUserWroteThem) {
+  const auto entries = [](const std::optional<std::string>& list) {
+    return visible(list, eight_gpus()).entries;
+  };
+  EXPECT_THAT(entries("3, 1,5gpu"), ElementsAre("3", "1", "5gpu"));
+  EXPECT_THAT(entries("GPU-a2,GPU-a1000"), ElementsAre("GPU-a2", "GPU-a1000"));
+  EXPECT_THAT(entries("2,,3"), ElementsAre("2"));
+  EXPECT_THAT(entries("2,2"), IsEmpty());
+  EXPECT_THAT(entries(std::nullopt), ElementsAre("0", "1", "2", "3", "4", "5", "6", "7"));
+}
+
 TEST(Visible, WarnsOfADividedGpuNamedAsAWhole) {
   EXPECT_THAT(visible("0", divided_node()).warnings,
               ElementsAre(HasSubstr("GPU 0 is divided (MIG)")));
