@@ -82,8 +82,9 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return refuse("--doctor is not available yet in this version of ddprun");
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
-  const plan::Node node = plan::this_node(environment);
-  auto plan = plan::make(spec, gpus, plan::visible_gpus(gpus, environment), node);
+  plan::Node node = plan::this_node(environment);
+  node.machine = plan::machine_of(spec, gpus, environment);
+  auto plan = plan::make(spec, gpus, plan::visible_gpus(spec, gpus, environment), node);
   if (!plan) return refuse(plan.error().text);
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
   if (spec.dry_run) write_all(STDOUT_FILENO, dry_run_table(*plan, spec, environment));

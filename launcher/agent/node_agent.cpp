@@ -65,6 +65,7 @@ void NodeAgent::announce() {
   if (job_.spec.verbosity == cli::Verbosity::quiet) return;
   for (const std::string& notice : job_.plan.notices) output_.note("ddprun: " + notice);
   output_.note(job_.plan.start_line);
+  for (const std::string& line : job_.plan.binding_report) output_.note("ddprun: " + line);
 }
 
 void NodeAgent::begin_round(int attempt, std::uint16_t store_port) {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "launcher/agent/placed.h"
 #include "launcher/process/exit_codes.h"
 
 namespace ddprun::agent {
@@ -26,7 +27,7 @@ Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
       environment_(parts.job.plan, meeting, parts.job.environment),
       null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
-boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank) const {
+boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank) {
   if (parts_.program.error != 0)
     return StartFailure{process::SpawnStep::exec, parts_.program.error, {}};
   const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
@@ -38,6 +39,7 @@ boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int 
                           .attempt = attempt_,
                           .directory = parts_.directory.worker_path(attempt_, worker.rank)});
   if (!streams) return StartFailure{{}, errno, streams.error().text};
+  const auto placement = placement_of(worker);
   const process::SpawnRequest request{
       .path = parts_.program.path,
       .argv = worker.argv,
@@ -45,10 +47,19 @@ boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int 
       .shared_env = &environment_.shared(),
       .in = null_.get(),
       .out = streams->out.get(),
-      .err = streams->err.get()};
-  const auto pid = workers.start(local_rank, request, parts_.spawn);
+      .err = streams->err.get(),
+      .placement = placement ? &*placement : nullptr};
+  process::PlacementErrors refused;
+  const auto pid = workers.start(local_rank, request, parts_.spawn, &refused);
   if (!pid) return StartFailure{pid.error().step, pid.error().error, {}};
+  if (placement) warn_once(refusal_text(worker, refused));
   return *pid;
+}
+
+void Starter::warn_once(const std::string& refusal) {
+  if (refusal.empty() || refusal_told_) return;
+  refusal_told_ = true;
+  if (parts_.job.spec.verbosity != cli::Verbosity::quiet) parts_.output.note("ddprun: " + refusal);
 }
 
 report::ExecFailure Starter::explain(const StartFailure& failure) const {

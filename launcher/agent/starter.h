@@ -25,16 +25,19 @@ class Starter {
   Starter(const JobParts& parts, const plan::Meeting& meeting);
 
   // Starts the worker of `local_rank` and lets `workers` watch it. Returns its pid.
-  boost::system::result<pid_t, StartFailure> start(Workers& workers, int local_rank) const;
+  boost::system::result<pid_t, StartFailure> start(Workers& workers, int local_rank);
 
   // What to tell the user about a failure, and the exit code.
   report::ExecFailure explain(const StartFailure& failure) const;
 
  private:
+  void warn_once(const std::string& refusal);
+
   const JobParts& parts_;
   int attempt_;
   plan::WorkerEnvironment environment_;
   UniqueFd null_;
+  bool refusal_told_ = false;
 };
 
 }  // namespace ddprun::agent

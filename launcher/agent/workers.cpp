@@ -16,9 +16,11 @@ Workers::Workers(boost::asio::io_context& io, int count, OnEnded on_ended)
 }
 
 boost::system::result<pid_t, process::SpawnFailure> Workers::start(
-    int local_rank, const process::SpawnRequest& request, const process::SpawnSettings& settings) {
+    int local_rank, const process::SpawnRequest& request, const process::SpawnSettings& settings,
+    process::PlacementErrors* refused) {
   auto child = process::spawn(request, settings);
   if (!child) return child.error();
+  if (refused != nullptr) *refused = child->placement_errors;
   at(local_rank).pid = child->pid;
   at(local_rank).pidfd.assign(child->pidfd.release());
   watch(local_rank);

@@ -23,10 +23,10 @@ class Workers {
   Workers(boost::asio::io_context& io, int count, OnEnded on_ended);
 
   // Starts the worker of `local_rank` and watches it. Returns its pid, or why it could not be
-  // started.
-  boost::system::result<pid_t, process::SpawnFailure> start(int local_rank,
-                                                            const process::SpawnRequest& request,
-                                                            const process::SpawnSettings& settings);
+  // started. `refused`, if given, gets what the kernel refused of its placement.
+  boost::system::result<pid_t, process::SpawnFailure> start(
+      int local_rank, const process::SpawnRequest& request, const process::SpawnSettings& settings,
+      process::PlacementErrors* refused = nullptr);
 
   // Sends a signal to the process group of a worker, with SIGCONT behind it if the worker is
   // stopped. False when the worker has ended already, whether or not its end was announced yet.

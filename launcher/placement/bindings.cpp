@@ -45,7 +45,7 @@ Binding binding_of(const std::vector<Cpu>& cpus, std::string reason) {
 }
 
 Binding unbound(std::string reason) {
-  return {{}, {}, std::move(reason), false};
+  return {.reason = std::move(reason), .as_asked = false};
 }
 
 // Share `index` of `count` equal ones; the first ones are larger by one where it does not come out
@@ -90,7 +90,10 @@ class Binder {
       if (std::ranges::binary_search(allowed, cpu.id)) cpus_.push_back(cpu);
     }
     if (nodes.size() == 1) only_node_ = *nodes.begin();
+    number_of_nodes_ = nodes.size();
   }
+
+  std::size_t number_of_nodes() const { return number_of_nodes_; }
 
   bool nothing_allowed() const { return cpus_.empty(); }
 
@@ -174,6 +177,7 @@ class Binder {
   const std::vector<Seat>& seats_;
   std::vector<Cpu> cpus_;  // only those allowed
   std::optional<int> only_node_;
+  std::size_t number_of_nodes_ = 0;
 };
 
 }  // namespace
@@ -189,9 +193,11 @@ std::vector<Binding> bindings(const Topology& topology, const std::vector<Seat>&
     if (binder.nothing_allowed())
       result[i] = unbound("the topology has none of the CPUs that this process may use (" +
                           range_text(allowed) + ")");
+    else if (mode == BindMode::cores || without_gpus)
+      result[i] = binder.cores(i);
     else
-      result[i] =
-          mode == BindMode::cores || without_gpus ? binder.cores(i) : binder.near_gpu(i, mode);
+      result[i] = binder.near_gpu(i, mode);
+    result[i].all_nodes = result[i].nodes.size() == binder.number_of_nodes();
   }
   return result;
 }

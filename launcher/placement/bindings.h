@@ -20,6 +20,7 @@ struct Seat {
 struct Binding {
   CpuList cpus;            // empty: the worker stays where ddprun itself may run
   std::vector<int> nodes;  // the NUMA nodes of these CPUs, ascending
+  bool all_nodes = true;   // the machine has no others, so memory need not be preferred anywhere
   std::string reason;      // why these CPUs, or why none
   bool as_asked = true;    // false: the user must be told `reason`
 };

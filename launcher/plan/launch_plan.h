@@ -8,6 +8,7 @@
 
 #include "launcher/cli/job_spec.h"
 #include "launcher/devices/devices.h"
+#include "launcher/placement/bindings.h"
 
 namespace ddprun::plan {
 
@@ -19,6 +20,10 @@ struct WorkerPlan {
   std::optional<int> cuda_ordinal;  // none: the worker runs on the CPU
   std::optional<devices::Gpu> gpu;  // set together with cuda_ordinal
   std::vector<std::string> argv;    // argv[0] is the program as it is to be searched for
+  // --virtual-local-rank: its own CUDA_VISIBLE_DEVICES. It then sees one device, cuda:0.
+  std::optional<std::string> visible_devices = {};
+  std::optional<placement::Binding> binding = {};  // --bind, where the topology could be read
+  std::optional<int> omp_num_threads = {};         // where it is not the same for all workers
 };
 
 struct LaunchPlan {
@@ -28,12 +33,12 @@ struct LaunchPlan {
   int number_of_nodes = 1;
   std::string role = "default";
   int max_restarts = 0;
-  std::optional<int> simulated_gpus;  // exported as DDPRUN_SIMULATED_GPUS
-  std::optional<int>
-      omp_num_threads;  // set for the workers when they do not have the variable already
+  std::optional<int> simulated_gpus;   // exported as DDPRUN_SIMULATED_GPUS
+  std::optional<int> omp_num_threads;  // for all workers, instead of what they would inherit
   std::string host;
   std::string start_line;            // "ddprun: 2 workers on gpu07: rank 0 cuda:0 (GPU 1), …"
   std::vector<std::string> notices;  // said once before the start, each one line
+  std::vector<std::string> binding_report;  // --report-bindings: one line for each rank
 };
 
 // What is known only once the store listens and the run directory exists.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "launcher/devices/gpu_processes.h"
 #include "launcher/plan/command.h"
+#include "launcher/plan/place.h"
+#include "launcher/plan/threads.h"
 #include "launcher/plan/wording.h"
 
 namespace ddprun::plan {
@@ -109,6 +112,21 @@ std::string reason_for_count(const Question& q, bool gpus) {
   return " (-n sets the number)";
 }
 
+// The list of a worker that sees one device only. On the CPU it is what torchrun gives: the entry
+// with its local rank, without asking whether there is such a GPU.
+std::string own_list(const Question& q, std::size_t local_rank, bool gpus) {
+  const devices::VisibleGpus& visible = q.visible;
+  if (gpus) return visible.entries[local_rank % visible.entries.size()];
+  if (!visible.list_given) return std::to_string(local_rank);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < local_rank; ++i) {
+    const std::size_t comma = visible.list_text.find(',', begin);
+    if (comma == std::string::npos) return visible.list_text;
+    begin = comma + 1;
+  }
+  return visible.list_text.substr(begin, visible.list_text.find(',', begin) - begin);
+}
+
 std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
   std::vector<WorkerPlan> workers;
   workers.reserve(static_cast<std::size_t>(count));
@@ -120,6 +138,10 @@ std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
       worker.cuda_ordinal = static_cast<int>(ordinal);
       worker.gpu = q.visible.gpus[ordinal];
     }
+    if (q.job.virtual_local_rank) {
+      worker.visible_devices = own_list(q, static_cast<std::size_t>(rank), gpus);
+      if (gpus) worker.cuda_ordinal = 0;
+    }
     worker.argv = worker_command(q.job, q.node.python, rank);
     workers.push_back(std::move(worker));
   }
@@ -130,13 +152,13 @@ std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
 void add_notices(const Question& q, bool gpus, LaunchPlan& plan) {
   plan.notices = q.job.notices;
   if (q.node_gpus.failed) plan.notices.push_back(q.node_gpus.remark);
-  if (gpus)
-    plan.notices.insert(plan.notices.end(), q.visible.warnings.begin(), q.visible.warnings.end());
-  if (plan.omp_num_threads) {
-    plan.notices.push_back(
-        "OMP_NUM_THREADS=" + std::to_string(*plan.omp_num_threads) + " for each worker (" +
-        count_text(static_cast<std::size_t>(q.node.allowed_cpus), "CPU") + ", " +
-        count_text(plan.workers.size(), "worker") + "); a value of your own is kept");
+  if (!gpus) return;
+  plan.notices.insert(plan.notices.end(), q.visible.warnings.begin(), q.visible.warnings.end());
+  // Workers share GPUs in turn, so the first ones name every GPU there is.
+  const std::size_t used = std::min(plan.workers.size(), q.visible.gpus.size());
+  for (std::size_t i = 0; i < used; ++i) {
+    const std::string busy = devices::busy_text(*plan.workers[i].gpu);
+    if (!busy.empty()) plan.notices.push_back(busy);
   }
 }
 
@@ -157,10 +179,10 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   plan.role = job.role;
   if (*gpus && node_gpus.source == devices::Source::simulated)
     plan.simulated_gpus = static_cast<int>(node_gpus.gpus.size());
-  if (!node.omp_num_threads_set && count > 1)
-    plan.omp_num_threads = std::max(1, node.allowed_cpus / count);
   plan.start_line = start_line(plan, reason_for_count(q, *gpus));
   add_notices(q, *gpus, plan);
+  bind_workers(job, node, plan);
+  give_threads(job, node, plan);
   return plan;
 }
 

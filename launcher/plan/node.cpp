@@ -1,13 +1,12 @@
 #include "launcher/plan/node.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "launcher/devices/discover.h"
 #include "launcher/devices/visible.h"
+#include "launcher/placement/machine.h"
 #include "rendezvous/base/decimal.h"
 #include "rendezvous/base/read_file.h"
 
@@ -43,17 +42,6 @@ std::vector<std::string> with_parents(std::string_view path) {
 bool lists_cpu(std::string_view controllers) {
   const std::string list = "," + std::string(controllers) + ",";
   return list.find(",cpu,") != std::string::npos;
-}
-
-// The mask may be larger than cpu_set_t, so it grows until the kernel is content.
-int affinity_cpus() {
-  for (int cpus = CPU_SETSIZE; cpus <= (1 << 20); cpus *= 2) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(
-        CPU_ALLOC(cpus), [](cpu_set_t* set) { CPU_FREE(set); });
-    const std::size_t size = CPU_ALLOC_SIZE(cpus);
-    if (sched_getaffinity(0, size, mask.get()) == 0) return CPU_COUNT_S(size, mask.get());
-  }
-  return 1;
 }
 
 void lower(std::optional<double>& limit, std::optional<double> other) {
@@ -92,8 +80,27 @@ Node this_node(const cli::Environment& environment) {
   return node;
 }
 
+std::optional<Machine> machine_of(const cli::JobSpec& job, const devices::NodeGpus& gpus,
+                                  const cli::Environment& environment) {
+  if (job.bind == cli::BindMode::none && !job.report_bindings) return std::nullopt;
+  Machine machine;
+  machine.allowed = placement::inherited_cpus();
+  if (job.bind == cli::BindMode::none) return machine;
+  auto topology =
+      placement::read_topology(std::string(environment.get("DDPRUN_HWLOC").value_or("")));
+  if (topology)
+    machine.topology = std::move(*topology);
+  else
+    machine.failure = topology.error().text;
+  const std::string sysfs(environment.get("DDPRUN_SYSFS").value_or("/sys"));
+  for (const devices::Gpu& gpu : gpus.gpus)
+    if (const auto node = placement::node_of_device(gpu.pci_address, sysfs))
+      machine.gpu_nodes[gpu.pci_address] = *node;
+  return machine;
+}
+
 int allowed_cpus() {
-  const int cpus = affinity_cpus();
+  const int cpus = static_cast<int>(placement::inherited_cpus().size());
   const std::optional<double> limit = cgroup_limit();
   if (!limit || *limit >= cpus) return std::max(1, cpus);
   return std::max(1, static_cast<int>(*limit));
@@ -112,14 +119,15 @@ devices::NodeGpus node_gpus(const cli::JobSpec& job, const cli::Environment& env
   return devices::discover(library.empty() ? devices::kNvmlLibrary : library);
 }
 
-devices::VisibleGpus visible_gpus(const devices::NodeGpus& node,
+devices::VisibleGpus visible_gpus(const cli::JobSpec& job, const devices::NodeGpus& node,
                                   const cli::Environment& environment) {
   std::optional<std::string> list;
   if (const auto text = environment.get("CUDA_VISIBLE_DEVICES")) list = std::string(*text);
   const bool by_address = environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
   return devices::visible(
       list, node,
-      by_address ? devices::DeviceOrder::pci_bus_id : devices::DeviceOrder::fastest_first);
+      by_address ? devices::DeviceOrder::pci_bus_id : devices::DeviceOrder::fastest_first,
+      job.virtual_local_rank ? devices::ListFor::one_entry_each : devices::ListFor::each_process);
 }
 
 std::optional<double> cpu_max_limit(std::string_view text) {

@@ -1,6 +1,7 @@
 // What a plan needs to know about the node it is made for.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,18 +10,35 @@
 #include "launcher/cli/environment.h"
 #include "launcher/cli/job_spec.h"
 #include "launcher/devices/devices.h"
+#include "launcher/placement/cpu_list.h"
+#include "launcher/placement/topology.h"
 
 namespace ddprun::plan {
 
+// What --bind and --report-bindings need to know.
+struct Machine {
+  placement::CpuList allowed;                   // the CPUs this process may run on
+  std::optional<placement::Topology> topology;  // read for --bind only
+  std::string failure;                          // why it could not be read
+  std::map<std::string, int> gpu_nodes;         // NUMA node by PCI address, where it is known
+};
+
 struct Node {
-  std::string host;                  // its name, up to the first dot
-  int allowed_cpus = 1;              // at least 1
-  bool omp_num_threads_set = false;  // the workers inherit OMP_NUM_THREADS
-  std::string python = "python3";    // PYTHON_EXEC, or this
+  std::string host;                     // its name, up to the first dot
+  int allowed_cpus = 1;                 // at least 1
+  bool omp_num_threads_set = false;     // the workers inherit OMP_NUM_THREADS
+  std::string python = "python3";       // PYTHON_EXEC, or this
+  std::optional<Machine> machine = {};  // see machine_of()
 };
 
 // This node, as it is now. Asks the kernel for its name, the affinity mask and the cgroup's quota.
 Node this_node(const cli::Environment& environment);
+
+// What `job` needs to know about this machine; none when it neither binds nor reports bindings, and
+// then nothing is read. Opens the hwloc module (DDPRUN_HWLOC names another file) and the sysfs
+// entries of `gpus` (DDPRUN_SYSFS names another folder than /sys).
+std::optional<Machine> machine_of(const cli::JobSpec& job, const devices::NodeGpus& gpus,
+                                  const cli::Environment& environment);
 
 // CPUs this process may use: those of its affinity mask, or fewer if a cgroup (v1 or v2) has a
 // quota; a quota is rounded down, because half a CPU is no place for a worker. At least 1.
@@ -31,7 +49,7 @@ int allowed_cpus();
 devices::NodeGpus node_gpus(const cli::JobSpec& job, const cli::Environment& environment);
 
 // CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER of `environment`, applied to `node`.
-devices::VisibleGpus visible_gpus(const devices::NodeGpus& node,
+devices::VisibleGpus visible_gpus(const cli::JobSpec& job, const devices::NodeGpus& node,
                                   const cli::Environment& environment);
 
 // True when no worker can get a GPU whatever the node has: --device cpu, or --nproc-per-node cpu

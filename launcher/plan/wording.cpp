@@ -1,6 +1,7 @@
 #include "launcher/plan/wording.h"
 
 #include <set>
+#include <utility>
 
 namespace ddprun::plan {
 namespace {
@@ -23,17 +24,19 @@ std::string rank_range(const LaunchPlan& plan) {
 
 // Workers share GPUs in turn, so the first ones name every device there is.
 std::string all_ranks(const LaunchPlan& plan) {
-  std::set<int> seen;
+  std::set<std::pair<int, std::string>> seen;
   std::vector<int> ordinals;
   std::vector<int> ids;
   for (const WorkerPlan& worker : plan.workers) {
-    if (!seen.insert(*worker.cuda_ordinal).second) continue;
+    if (!seen.emplace(worker.gpu->index, worker.gpu->uuid).second) continue;
     ordinals.push_back(*worker.cuda_ordinal);
     ids.push_back(worker.gpu->index);
   }
   const bool shared = ordinals.size() < plan.workers.size();
-  return rank_range(plan) + " cuda:" + number_ranges(ordinals) + (shared ? " in turn" : "") +
-         (ids.size() == 1 ? " (GPU " : " (GPUs ") + number_ranges(ids) + ")";
+  const bool own = plan.workers.front().visible_devices.has_value();
+  return rank_range(plan) + " cuda:" + (own ? "0 each" : number_ranges(ordinals)) +
+         (shared ? " in turn" : "") + (ids.size() == 1 ? " (GPU " : " (GPUs ") +
+         number_ranges(ids) + ")";
 }
 
 }  // namespace

@@ -29,11 +29,20 @@ std::string entry(std::string_view name, int value) {
   return entry(name, std::to_string(value));
 }
 
-std::vector<std::string> inherited(const cli::Environment& parent) {
+// What every worker, or each for itself, is given instead of what it would inherit.
+bool is_replaced(std::string_view name, const LaunchPlan& plan) {
+  if (name == "OMP_NUM_THREADS")
+    return plan.omp_num_threads || plan.workers.front().omp_num_threads;
+  return name == "CUDA_VISIBLE_DEVICES" && plan.workers.front().visible_devices;
+}
+
+std::vector<std::string> inherited(const cli::Environment& parent, const LaunchPlan& plan) {
   std::vector<std::string> entries;
   entries.reserve(parent.entries().size() + 24);
-  for (const std::string& text : parent.entries())
-    if (!belongs_to_another_job(cli::variable_name(text))) entries.push_back(text);
+  for (const std::string& text : parent.entries()) {
+    const std::string_view name = cli::variable_name(text);
+    if (!belongs_to_another_job(name) && !is_replaced(name, plan)) entries.push_back(text);
+  }
   return entries;
 }
 
@@ -41,7 +50,7 @@ std::vector<std::string> inherited(const cli::Environment& parent) {
 
 WorkerEnvironment::WorkerEnvironment(const LaunchPlan& plan, const Meeting& meeting,
                                      const cli::Environment& parent)
-    : shared_(inherited(parent)), inherited_(static_cast<std::ptrdiff_t>(shared_.size())) {
+    : shared_(inherited(parent, plan)), inherited_(static_cast<std::ptrdiff_t>(shared_.size())) {
   const auto add = [&](std::string_view name, const auto& value) {
     shared_.push_back(entry(name, value));
   };
@@ -61,8 +70,7 @@ WorkerEnvironment::WorkerEnvironment(const LaunchPlan& plan, const Meeting& meet
   add("TORCHELASTIC_USE_AGENT_STORE", std::string("True"));
   add("TORCHELASTIC_SIGNALS_TO_HANDLE", std::string("SIGTERM,SIGINT,SIGHUP,SIGQUIT"));
   if (!parent.get("TORCH_NCCL_ASYNC_ERROR_HANDLING")) add("TORCH_NCCL_ASYNC_ERROR_HANDLING", 1);
-  if (plan.omp_num_threads && !parent.get("OMP_NUM_THREADS"))
-    add("OMP_NUM_THREADS", *plan.omp_num_threads);
+  if (plan.omp_num_threads) add("OMP_NUM_THREADS", *plan.omp_num_threads);
   add("DDPRUN", 1);
   add("DDPRUN_VERSION", version);
   if (plan.simulated_gpus) add("DDPRUN_SIMULATED_GPUS", *plan.simulated_gpus);
@@ -70,9 +78,15 @@ WorkerEnvironment::WorkerEnvironment(const LaunchPlan& plan, const Meeting& meet
 
 std::vector<std::string> WorkerEnvironment::own(const WorkerPlan& worker,
                                                 const std::string& error_file) const {
-  return {entry("RANK", worker.rank), entry("LOCAL_RANK", worker.local_rank),
-          entry("ROLE_RANK", worker.rank), entry("DDPRUN_DEVICE", device_text(worker)),
-          entry("TORCHELASTIC_ERROR_FILE", error_file)};
+  std::vector<std::string> entries{
+      entry("RANK", worker.rank),
+      entry("LOCAL_RANK", worker.visible_devices ? 0 : worker.local_rank),
+      entry("ROLE_RANK", worker.rank), entry("DDPRUN_DEVICE", device_text(worker)),
+      entry("TORCHELASTIC_ERROR_FILE", error_file)};
+  if (worker.visible_devices)
+    entries.push_back(entry("CUDA_VISIBLE_DEVICES", *worker.visible_devices));
+  if (worker.omp_num_threads) entries.push_back(entry("OMP_NUM_THREADS", *worker.omp_num_threads));
+  return entries;
 }
 
 }  // namespace ddprun::plan

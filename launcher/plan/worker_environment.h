@@ -10,8 +10,8 @@
 
 namespace ddprun::plan {
 
-// What all workers of a round share is made once; a worker's own variables are five. No name is in
-// both parts, so their entries together, in any order, are the environment.
+// What all workers of a round share is made once; a worker's own variables are five or a few more.
+// No name is in both parts, so their entries together, in any order, are the environment.
 class WorkerEnvironment {
  public:
   // Copies what it needs. PET_*, TORCHELASTIC_*, DDPRUN_* and torchrun's rank variables of `parent`
@@ -25,7 +25,8 @@ class WorkerEnvironment {
   std::vector<std::string> added() const { return {shared_.begin() + inherited_, shared_.end()}; }
 
   // "NAME=value": RANK, LOCAL_RANK, ROLE_RANK, DDPRUN_DEVICE and TORCHELASTIC_ERROR_FILE, which is
-  // `error_file` (empty: there is none, and the variable is empty).
+  // `error_file` (empty: there is none, and the variable is empty). Also CUDA_VISIBLE_DEVICES with
+  // --virtual-local-rank, and OMP_NUM_THREADS where workers differ in it.
   std::vector<std::string> own(const WorkerPlan& worker, const std::string& error_file) const;
 
  private:

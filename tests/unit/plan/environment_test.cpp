@@ -98,10 +98,8 @@ TEST(WorkerEnvironment, LeavesOutWhatBelongsToAnotherJob) {
 }
 
 TEST(WorkerEnvironment, KeepsWhatTheUserSet) {
-  Node node = a_node();
-  node.omp_num_threads_set = false;
   const auto environment =
-      environment_of(plan_of({"-n", "2", "p"}, gpus(0), std::nullopt, node), 0,
+      environment_of(plan_of({"-n", "2", "p"}, gpus(0)), 0,
                      {"OMP_NUM_THREADS=3", "TORCH_NCCL_ASYNC_ERROR_HANDLING=0"});
   EXPECT_EQ(environment.at("OMP_NUM_THREADS"), "3");
   EXPECT_EQ(environment.at("TORCH_NCCL_ASYNC_ERROR_HANDLING"), "0");
@@ -115,6 +113,51 @@ TEST(WorkerEnvironment, NamesTheDevice) {
   EXPECT_EQ(simulated.at("DDPRUN_DEVICE"), "cuda:1");
   EXPECT_EQ(simulated.at("DDPRUN_SIMULATED_GPUS"), "8");
   EXPECT_EQ(simulated.at("CUDA_VISIBLE_DEVICES"), "3,4");
+}
+
+TEST(WorkerEnvironment, GivesThreadsAsPlannedInsteadOfWhatIsInherited) {
+  LaunchPlan plan = plan_of({"-n", "2", "p"}, gpus(0));
+  plan.omp_num_threads = 6;
+  EXPECT_EQ(environment_of(plan, 0, {"OMP_NUM_THREADS=3"}).at("OMP_NUM_THREADS"), "6");
+  plan.omp_num_threads.reset();
+  plan.workers[0].omp_num_threads = 5;
+  plan.workers[1].omp_num_threads = 4;
+  EXPECT_EQ(environment_of(plan, 0, {"OMP_NUM_THREADS=3"}).at("OMP_NUM_THREADS"), "5");
+  EXPECT_EQ(environment_of(plan, 1, {"OMP_NUM_THREADS=3"}).at("OMP_NUM_THREADS"), "4");
+}
+
+TEST(WorkerEnvironment, AVirtualLocalRankIsZeroOnOneDevice) {
+  const auto environment_on = [](const devices::NodeGpus& node,
+                                 const std::optional<std::string>& list, int rank) {
+    Words parent;
+    if (list) parent.push_back("CUDA_VISIBLE_DEVICES=" + *list);
+    return environment_of(virtual_plan_of({"-n", "2", "p"}, node, list), rank, parent);
+  };
+  const auto second = environment_on(gpus(8), "GPU-a6,GPU-a3", 1);
+  EXPECT_EQ(second.at("RANK"), "1");
+  EXPECT_EQ(second.at("LOCAL_RANK"), "0");
+  EXPECT_EQ(second.at("LOCAL_WORLD_SIZE"), "2");
+  EXPECT_EQ(second.at("CUDA_VISIBLE_DEVICES"), "GPU-a3");
+  EXPECT_EQ(second.at("DDPRUN_DEVICE"), "cuda:0");
+  EXPECT_EQ(environment_on(gpus(8), std::nullopt, 1).at("CUDA_VISIBLE_DEVICES"), "1");
+  EXPECT_EQ(environment_on(gpus(8), "7,2", 0).at("CUDA_VISIBLE_DEVICES"), "7");
+  EXPECT_EQ(environment_on(gpus(8), "7, 2", 1).at("CUDA_VISIBLE_DEVICES"), "2");
+  EXPECT_EQ(environment_on(devices::simulate(8), "4,5", 1).at("CUDA_VISIBLE_DEVICES"), "5");
+}
+
+// On the CPU it is what torchrun gives, which does not ask for GPUs.
+TEST(WorkerEnvironment, AVirtualLocalRankOnTheCpu) {
+  const auto list_of = [](const std::optional<std::string>& list, int rank) {
+    const LaunchPlan plan = virtual_plan_of({"-n", "2", "p"}, gpus(0), list);
+    const auto environment = environment_of(plan, rank);
+    EXPECT_EQ(environment.at("LOCAL_RANK"), "0");
+    EXPECT_EQ(environment.at("DDPRUN_DEVICE"), "cpu");
+    return environment.at("CUDA_VISIBLE_DEVICES");
+  };
+  EXPECT_EQ(list_of(std::nullopt, 1), "1");
+  EXPECT_EQ(list_of("4,GPU-ab", 0), "4");
+  EXPECT_EQ(list_of("4,GPU-ab", 1), "GPU-ab");
+  EXPECT_EQ(list_of("4", 1), "4") << "there is no second entry, so the list stays as it is";
 }
 
 TEST(WorkerEnvironment, IsSharedButForFiveNames) {

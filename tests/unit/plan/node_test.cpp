@@ -112,12 +112,13 @@ TEST(Visible, TakesListAndOrderFromTheEnvironment) {
   devices::NodeGpus mixed = gpus(4);
   mixed.gpus[1].name = "NVIDIA L4";
   const Words list{"CUDA_VISIBLE_DEVICES=2,3"};
-  EXPECT_THAT(visible_gpus(mixed, cli::Environment(list)).gpus, SizeIs(2));
-  EXPECT_THAT(visible_gpus(mixed, cli::Environment(list)).warnings, SizeIs(1));
-  EXPECT_THAT(visible_gpus(mixed, cli::Environment(Words{list[0], "CUDA_DEVICE_ORDER=PCI_BUS_ID"}))
-                  .warnings,
-              IsEmpty());
-  EXPECT_FALSE(visible_gpus(mixed, cli::Environment()).list_given);
+  EXPECT_THAT(visible_gpus({}, mixed, cli::Environment(list)).gpus, SizeIs(2));
+  EXPECT_THAT(visible_gpus({}, mixed, cli::Environment(list)).warnings, SizeIs(1));
+  EXPECT_THAT(
+      visible_gpus({}, mixed, cli::Environment(Words{list[0], "CUDA_DEVICE_ORDER=PCI_BUS_ID"}))
+          .warnings,
+      IsEmpty());
+  EXPECT_FALSE(visible_gpus({}, mixed, cli::Environment()).list_given);
 }
 
 }  // namespace

@@ -60,6 +60,19 @@ inline LaunchPlan plan_of(const Words& words, const devices::NodeGpus& node_gpus
   return *plan;
 }
 
+// The plan with --virtual-local-rank.
+inline LaunchPlan virtual_plan_of(const Words& words, const devices::NodeGpus& node_gpus,
+                                  const std::optional<std::string>& list = std::nullopt) {
+  cli::JobSpec job = job_of(words);
+  job.virtual_local_rank = true;
+  const auto seen = devices::visible(list, node_gpus, devices::DeviceOrder::fastest_first,
+                                     devices::ListFor::one_entry_each);
+  const Result<LaunchPlan> plan = make(job, node_gpus, seen, a_node());
+  if (plan) return *plan;
+  ADD_FAILURE() << "refused: " << plan.error().text;
+  return {};
+}
+
 // Why the plan was refused; "" if it was not.
 inline std::string refusal_of(const Words& words, const devices::NodeGpus& node_gpus,
                               const std::optional<std::string>& list = std::nullopt) {
