@@ -56,6 +56,18 @@ pid_t launcher_of(pid_t guardian, int guardian_pidfd) {
   }
 }
 
+// What a shell does for Ctrl-Z and `fg`: it continues a job once that has stopped.
+void suspend_and_continue(pid_t guardian, int guardian_pidfd) {
+  ::kill(guardian, SIGTSTP);
+  for (int tries = 0; tries < kLimitMs; ++tries) {
+    siginfo_t stopped{};
+    ::waitid(P_PID, static_cast<id_t>(guardian), &stopped, WSTOPPED | WNOHANG | WNOWAIT);
+    if (stopped.si_pid == guardian || ends_within(guardian_pidfd, std::chrono::milliseconds(1)))
+      break;
+  }
+  ::kill(guardian, SIGCONT);
+}
+
 bool listens(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -121,6 +133,10 @@ pid_t Arena::disturb(const Scenario& scenario, pid_t guardian, int guardian_pidf
     return 0;
   if (scenario.disturbance == Disturbance::stop_signal) {
     ::kill(guardian, scenario.signo);
+    return 0;
+  }
+  if (scenario.disturbance == Disturbance::suspend) {
+    suspend_and_continue(guardian, guardian_pidfd);
     return 0;
   }
   const pid_t launcher = launcher_of(guardian, guardian_pidfd);

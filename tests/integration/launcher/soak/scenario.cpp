@@ -32,7 +32,8 @@ std::string delay(Dice& dice) {
 
 // Those that end early with 0 are for jobs in which something else happens later.
 std::string bystander(Dice& dice, bool may_end) {
-  constexpr const char* kStaying[] = {"wait", "wait", "wait", "rude", "family", "ignore"};
+  constexpr const char* kStaying[] = {"wait",   "wait",   "wait",   "rude",
+                                      "family", "daemon", "ignore", "stop"};
   if (!may_end || !dice.one_in(4)) return dice.of(kStaying);
   return (dice.one_in(3) ? "orphan:" : "end:") + delay(dice);
 }
@@ -57,6 +58,8 @@ void disturb(Scenario& scenario, Dice& dice) {
                                   Disturbance::kill_launcher, Disturbance::kill_guardian};
   constexpr int kStopSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   scenario.disturbance = dice.of(kAll);
+  // A job that nobody ends would go on after it.
+  if (scenario.failure && dice.one_in(4)) scenario.disturbance = Disturbance::suspend;
   if (scenario.disturbance == Disturbance::stop_signal) scenario.signo = dice.of(kStopSignals);
   // Half of them while ddprun itself is starting.
   scenario.disturbed_after = std::chrono::microseconds(dice.below(dice.one_in(2) ? 4'000 : 20'000));
@@ -75,6 +78,7 @@ std::string end_text(const End& end) {
 bool ended_by_disturbance(const Scenario& scenario, const End& end) {
   switch (scenario.disturbance) {
     case Disturbance::none:
+    case Disturbance::suspend:
       return false;
     case Disturbance::stop_signal:
       return end.signal == scenario.signo;
@@ -101,10 +105,10 @@ Scenario scenario_of(std::uint64_t seed) {
   Scenario scenario{.seed = seed};
   const int workers = 1 + dice.below(8);
   const bool fails = !dice.one_in(6);
+  if (fails) scenario.failure.emplace();
   if (!fails || dice.one_in(2)) disturb(scenario, dice);
   for (int rank = 0; rank < workers; ++rank) scenario.roles.push_back(bystander(dice, fails));
   if (!fails) return scenario;
-  scenario.failure.emplace();
   scenario.failure->rank = dice.below(workers);
   scenario.roles.at(static_cast<std::size_t>(scenario.failure->rank)) =
       failing_role(dice, *scenario.failure);
@@ -119,6 +123,8 @@ std::string describe(const Scenario& scenario) {
   switch (scenario.disturbance) {
     case Disturbance::stop_signal:
       return text + "; SIG" + ::sigabbrev_np(scenario.signo) + " after " + after;
+    case Disturbance::suspend:
+      return text + "; suspended after " + after;
     case Disturbance::kill_launcher:
       return text + "; launcher killed after " + after;
     default:

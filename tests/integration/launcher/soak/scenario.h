@@ -10,7 +10,8 @@
 
 namespace ddprun::soak {
 
-enum class Disturbance { none, stop_signal, kill_launcher, kill_guardian };
+// Suspended: as by Ctrl-Z, and continued once ddprun has stopped.
+enum class Disturbance { none, stop_signal, suspend, kill_launcher, kill_guardian };
 
 // The one worker that fails by itself. Either a code or a signal.
 struct Failure {

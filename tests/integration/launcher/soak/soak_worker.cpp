@@ -2,6 +2,7 @@
 //
 // wait: waits until it is stopped.            ignore: the same, but no signal that asks stops it.
 // rude: exits with 5 when it is asked.        family: waits, with a grandchild in its own session.
+// stop: stops itself.                         daemon: the same, and that has no environment.
 // end:US: exits with 0.                       orphan:US: the same, and leaves such a grandchild.
 // exit:CODE:US, signal:NUMBER:US, abort:US: fails.
 //
@@ -40,11 +41,16 @@ void write_port() {
 }
 
 // As daemons do it: the child in the middle is gone at once.
-void leave_grandchild() {
+void leave_grandchild(bool with_environment) {
   if (::fork() != 0) return;
   ::setsid();
   if (::fork() != 0) ::_exit(0);
-  wait_for_ever();
+  if (with_environment) wait_for_ever();
+  char name[] = "soak_worker", role[] = "linger";
+  char* words[] = {name, role, nullptr};
+  char* nothing[] = {nullptr};
+  ::execve("/proc/self/exe", words, nothing);
+  ::_exit(96);
 }
 
 // The number behind the last colon, and that between the first two.
@@ -66,7 +72,9 @@ int fail(const std::string& role) {
 int play(const std::string& role) {
   if (role == "ignore") on_stop(SIG_IGN);
   if (role == "rude") on_stop(be_rude);
-  if (role == "family" || role.rfind("orphan", 0) == 0) leave_grandchild();
+  if (role == "stop") ::raise(SIGSTOP);
+  if (role == "family" || role.rfind("orphan", 0) == 0) leave_grandchild(true);
+  if (role == "daemon") leave_grandchild(false);
   if (role.find(':') == std::string::npos) wait_for_ever();
   if (role.rfind("end", 0) != 0 && role.rfind("orphan", 0) != 0) return fail(role);
   ::usleep(static_cast<useconds_t>(last_number(role)));
@@ -76,6 +84,7 @@ int play(const std::string& role) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "linger") == 0) wait_for_ever();
   const char* rank = std::getenv("RANK");
   const int own = rank == nullptr ? -1 : std::atoi(rank);
   if (own < 0 || own + 1 >= argc) return 97;
