@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/results.h"
 #include "launcher/cli/parse.h"
 #include "launcher/plan/command.h"
 #include "launcher/plan/dry_run.h"
@@ -18,6 +21,7 @@
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
 #include "launcher/process/exit_codes.h"
+#include "launcher/report/output_file.h"
 
 namespace ddprun {
 namespace {
@@ -36,9 +40,41 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-report::ExitDecision refuse(const std::string& text, int code = process::kExitRefused) {
+report::ExitDecision refuse(const std::string& text) {
   write_all(STDERR_FILENO, "ddprun: " + text + "\n");
-  return {.code = code};
+  return {.code = process::kExitRefused};
+}
+
+// What is known when a job is refused after its command line was read.
+struct Start {
+  const cli::JobSpec& spec;
+  std::string host;
+  report::Timings timings;
+};
+
+// Says why nothing was started, on stderr and to --report.
+report::ExitDecision refuse(const Start& start, const std::string& text,
+                            int code = process::kExitRefused) {
+  report::ExitDecision end = refuse(text);
+  end.code = code;
+  if (start.spec.dry_run) return end;
+  const std::string failed = agent::write_report(
+      start.spec,
+      json_refusal(agent::record_of(start.spec, start.host, start.timings, ""),
+                   code == process::kExitRefused ? "refused" : "exec_failed", text, end),
+      [](const std::string& report) { write_all(STDOUT_FILENO, report); });
+  if (!failed.empty()) refuse(failed);
+  return end;
+}
+
+// Whether the report can be written, said before anything is started. The path is made absolute:
+// it means a file as seen from here, whatever --chdir says.
+Result<void> prepare_report(cli::JobSpec& spec) {
+  if (!spec.report || *spec.report == "-") return {};
+  std::error_code ignored;
+  const auto absolute = std::filesystem::absolute(*spec.report, ignored);
+  if (!ignored) spec.report = absolute.string();
+  return report::check_replaceable("--report", *spec.report);
 }
 
 // Why the program could not be started, as far as that can be told without doing it. Python itself
@@ -73,6 +109,7 @@ cli::Environment write_line_by_line(const cli::Environment& environment, plan::L
 
 report::ExitDecision launch(const std::vector<std::string>& words, cli::Environment environment,
                             guardian::Link link) {
+  report::Timings timings{.begun = std::chrono::steady_clock::now()};
   auto parsed = cli::parse(words, environment);
   if (const auto* exit = std::get_if<cli::Exit>(&parsed)) {
     write_all(STDOUT_FILENO, exit->out);
@@ -81,21 +118,26 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   }
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return refuse("--doctor is not available yet in this version of ddprun");
+  timings.parsed = std::chrono::steady_clock::now();
+  if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
   plan::Node node = plan::this_node(environment);
   node.machine = plan::machine_of(spec, gpus, environment);
   auto plan = plan::make(spec, gpus, plan::visible_gpus(spec, gpus, environment), node);
-  if (!plan) return refuse(plan.error().text);
+  timings.planned = std::chrono::steady_clock::now();
+  const Start start{spec, node.host, timings};
+  if (!plan) return refuse(start, plan.error().text);
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
   if (spec.dry_run) write_all(STDOUT_FILENO, dry_run_table(*plan, spec, environment));
   if (const auto why = cannot_start(spec, *plan, environment))
-    return refuse(why->text, spec.dry_run ? process::kExitRefused : why->code);
+    return refuse(start, why->text, spec.dry_run ? process::kExitRefused : why->code);
   if (spec.dry_run) return {};
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),
                      .environment = std::move(environment),
                      .host = node.host,
-                     .link = std::move(link)});
+                     .link = std::move(link),
+                     .timings = timings});
 }
 
 }  // namespace ddprun

@@ -12,6 +12,7 @@
 #include "launcher/cli/job_spec.h"
 #include "launcher/guardian/guardian.h"
 #include "launcher/plan/launch_plan.h"
+#include "launcher/report/json_report.h"
 #include "launcher/report/report.h"
 
 namespace ddprun::agent {
@@ -22,6 +23,7 @@ struct Job {
   cli::Environment environment;  // the one ddprun was started with
   std::string host;
   guardian::Link link;
+  report::Timings timings;  // what was over before
 };
 
 // Runs the job to its end, with everything a user sees of it written, and says how ddprun has to

@@ -2,11 +2,31 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <system_error>
+
+#include "launcher/agent/results.h"
+#include "launcher/report/core_dump.h"
+#include "launcher/report/error_file.h"
 
 namespace ddprun::agent {
 namespace {
+
+std::string core_of(const JobParts& parts, const supervise::WorkerEnd& worker) {
+  if (!worker.status || !worker.status->core_dumped) return {};
+  std::error_code ignored;
+  return report::find_core(
+      {.pid = worker.pid,
+       .signal = worker.status->value,
+       .program = parts.program.path,
+       .folder = parts.job.spec.chdir.value_or(std::filesystem::current_path(ignored).string()),
+       .host = parts.job.host,
+       .uid = ::getuid(),
+       .gid = ::getgid()});
+}
 
 report::Facts facts_of(const JobParts& parts, const Round& last) {
   const plan::LaunchPlan& plan = parts.job.plan;
@@ -17,14 +37,16 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   facts.exec_failure = last.exec_failure();
   facts.terminal_width = output::terminal_width(STDERR_FILENO);
   facts.output_captured = parts.job.spec.output != cli::OutputMode::inherit;
-  facts.error_files.resize(plan.workers.size());
-  for (const plan::WorkerPlan& worker : plan.workers) {
-    facts.last_stderr.push_back(parts.output.tail_stderr(worker.local_rank));
-    facts.last_stdout.push_back(parts.output.tail_stdout(worker.local_rank));
-  }
   const auto first_failed = last.outcome().first_failed;
   if (!first_failed) return facts;
   const auto index = static_cast<std::size_t>(*first_failed);
+  facts.error_files.resize(index + 1);
+  facts.last_stderr.resize(index + 1);
+  facts.last_stdout.resize(index + 1);
+  facts.last_stderr[index] = parts.output.tail_stderr(*first_failed);
+  facts.last_stdout[index] = parts.output.tail_stdout(*first_failed);
+  facts.out_of_memory = last.out_of_memory();
+  facts.core = core_of(parts, last.outcome().workers.at(index));
   std::string& text = facts.error_files.at(index);
   text = read_error_file(parts.directory.error_file(facts.attempt, plan.workers.at(index).rank));
   if (!text.empty() || parts.directory.kept())
@@ -32,13 +54,34 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   return facts;
 }
 
+// As Python's Popen says it: a signal is a negative number.
+int torch_exit_code(const std::optional<supervise::WaitStatus>& status) {
+  if (!status) return 1;
+  return status->kind == supervise::WaitStatus::Kind::exited ? status->value : -status->value;
+}
+
 // A launcher of launchers finds the cause where it told us to put it, as under torchrun.
-void copy_error_file(const JobParts& parts, const std::string& text) {
+void copy_error_file(const JobParts& parts, const std::string& text,
+                     const std::optional<supervise::WaitStatus>& status) {
   const auto path = parts.job.environment.get("TORCHELASTIC_ERROR_FILE");
   if (text.empty() || !path || path->empty()) return;
   std::ofstream file{std::string(*path), std::ios::binary};
-  if (!(file << text).flush())
+  if (!(file << report::with_error_code(text, torch_exit_code(status))).flush())
     parts.output.note("ddprun: cannot copy the error file to '" + std::string(*path) + "'");
+}
+
+void write_results(const JobParts& parts, const supervise::Outcome& outcome,
+                   const report::Facts& facts, const report::ExitDecision& end) {
+  if (const std::size_t lost = parts.events.dropped(); lost > 0)
+    parts.output.note("ddprun: --events: nobody read '" + *parts.job.spec.events + "'; " +
+                      std::to_string(lost) + " events were dropped");
+  if (!parts.job.spec.report) return;
+  const report::JobRecord record =
+      record_of(parts.job.spec, parts.job.host, parts.timings, parts.run_id);
+  const std::string failed =
+      write_report(parts.job.spec, report::json_report(outcome, facts, record, end),
+                   [&parts](const std::string& text) { parts.output.print(text); });
+  if (!failed.empty()) parts.output.note("ddprun: " + failed);
 }
 
 }  // namespace
@@ -47,18 +90,22 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last) {
   const supervise::Outcome& outcome = last.outcome();
   const bool success = outcome.cause == supervise::Cause::success;
   const bool quiet = parts.job.spec.verbosity == cli::Verbosity::quiet;
+  const report::Facts facts = facts_of(parts, last);
   if (!success || (!outcome.leftovers.empty() && !quiet)) {
-    const report::Facts facts = facts_of(parts, last);
     if (outcome.first_failed)
-      copy_error_file(parts, facts.error_files.at(static_cast<std::size_t>(*outcome.first_failed)));
+      copy_error_file(parts, facts.error_files.back(),
+                      outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);
     parts.output.note(report::text(outcome, facts));
   }
+  const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure());
+  parts.events.job_ended(outcome, end);
+  write_results(parts, outcome, facts, end);
   if (success) parts.directory.remove();
   // The report of a failed worker has a line for its logs.
   const bool said = outcome.cause == supervise::Cause::worker_failed;
   if (parts.directory.kept() && !said && !quiet)
     parts.output.note("ddprun: logs are in " + parts.directory.path());
-  return report::exit_decision(outcome, last.exec_failure());
+  return end;
 }
 
 }  // namespace ddprun::agent

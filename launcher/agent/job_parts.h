@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/job_events.h"
 #include "launcher/agent/run_directory.h"
 #include "launcher/output/output.h"
 #include "launcher/process/program.h"
@@ -19,6 +20,9 @@ struct JobParts {
   RunDirectory& directory;
   process::SpawnSettings spawn;
   process::ProgramFile program;  // where the workers' program was found, or why it was not
+  const std::string& run_id;
+  JobEvents& events;
+  report::Timings timings;
 };
 
 }  // namespace ddprun::agent

@@ -9,6 +9,7 @@
 #include "launcher/agent/conclusion.h"
 #include "launcher/agent/limits.h"
 #include "launcher/agent/log_setup.h"
+#include "launcher/agent/results.h"
 #include "launcher/process/exit_codes.h"
 
 namespace ddprun::agent {
@@ -28,13 +29,17 @@ NodeAgent::NodeAgent(Job job)
     : job_(std::move(job)),
       run_id_(job_.spec.run_id.value_or(random_text(8))),
       output_(io_, output_options(job_)),
+      events_(job_.plan, job_.host),
       store_(io_, job_.spec, output_),
       guardian_(io_, job_.link.alive.release()) {}
 
 report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
+  if (auto opened = open_events(job_.spec, output_, events_); !opened)
+    return refuse(process::kExitRefused, opened.error());
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
+  job_.timings.store_listening = std::chrono::steady_clock::now();
   // From here on there is something to clear up, so neither a signal nor the guardian's death may
   // end us by itself.
   signals_.emplace(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); });
@@ -54,7 +59,11 @@ report::ExitDecision NodeAgent::run() {
                           .spawn = {.launcher = ::getpid(),
                                     .descriptors = inherited,
                                     .ignored_signals = process::ignored_signals()},
-                          .program = find_program(job_)});
+                          .program = find_program(job_),
+                          .run_id = run_id_,
+                          .events = events_,
+                          .timings = job_.timings});
+  events_.job_started(run_id_, job_.spec.command);
   begin_round(0, *port);
   io_.run();
   return decision_;
@@ -119,9 +128,16 @@ void NodeAgent::watch_guardian() {
 
 report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
   output_.note("ddprun: " + error.text);
+  const report::ExitDecision end{.code = code};
+  const std::string failed = write_report(
+      job_.spec,
+      json_refusal(record_of(job_.spec, job_.host, job_.timings, run_id_),
+                   code == process::kExitRefused ? "refused" : "cannot_work", error.text, end),
+      [this](const std::string& text) { output_.print(text); });
+  if (!failed.empty()) output_.note("ddprun: " + failed);
   flush();
   io_.run();
-  return {.code = code};
+  return end;
 }
 
 // Waits for slow readers of our output as long as nobody wants us to end.

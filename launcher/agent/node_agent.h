@@ -9,6 +9,7 @@
 #include <string>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/job_events.h"
 #include "launcher/agent/job_parts.h"
 #include "launcher/agent/round.h"
 #include "launcher/agent/run_directory.h"
@@ -41,6 +42,7 @@ class NodeAgent {
   std::string run_id_;
   report::ExitDecision decision_;
   output::Output output_;
+  JobEvents events_;
   StoreHost store_;
   std::optional<RunDirectory> directory_;
   std::optional<SignalReader> signals_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "launcher/process/signals.h"
+#include "rendezvous/base/read_file.h"
 
 namespace ddprun::agent {
 namespace {
@@ -26,6 +27,11 @@ int worker_count(const JobParts& parts) {
   return static_cast<int>(parts.job.plan.workers.size());
 }
 
+// DDPRUN_CGROUP_ROOT stands in for the real one, so that every case can be tested.
+std::string cgroup_root(const Job& job) {
+  return std::string(job.environment.get("DDPRUN_CGROUP_ROOT").value_or("/sys/fs/cgroup"));
+}
+
 }  // namespace
 
 Round::Round(const JobParts& parts, const plan::Meeting& meeting)
@@ -34,13 +40,24 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
       starter_(parts, meeting),
       workers_(parts.io, worker_count(parts),
                [this](int local_rank, process::WaitStatus status) {
-                 obey(group_.on_ended(now(), local_rank, status));
+                 on_worker_ended(local_rank, status);
                  // Orphans that ended behind this worker could not be seen before it was reaped.
                  if (stage_ == Stage::running) on_child_ended();
                }),
       group_(worker_count(parts), options_of(parts.job.spec), now()),
+      oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
       timer_(parts.io) {}
+
+// An out-of-memory kill counts only if it happened before the first failure, not while the others
+// are being stopped.
+void Round::on_worker_ended(int local_rank, process::WaitStatus status) {
+  const bool killed = status.kind == process::WaitStatus::Kind::signaled && status.value == SIGKILL;
+  if (killed && !group_.outcome().first_failed) out_of_memory_ = oom_.risen();
+  const auto decision = group_.on_ended(now(), local_rank, status);
+  parts_.events.worker_ended(attempt_, worker(local_rank));
+  obey(decision);
+}
 
 void Round::start(std::function<void()> ended) {
   ended_ = std::move(ended);
@@ -57,13 +74,17 @@ void Round::start_next() {
     exec_failure_ = starter_.explain(pid.error());
     return obey(group_.on_exec_failed(now(), *local_rank));
   }
-  obey(group_.on_started(now(), *local_rank, *pid));
+  const auto decision = group_.on_started(now(), *local_rank, *pid);
+  parts_.events.worker_started(attempt_, worker(*local_rank));
+  obey(decision);
   boost::asio::post(parts_.io, [this] { start_next(); });
 }
 
 void Round::obey(const supervise::Decision& decision) {
   if (parts_.job.spec.verbosity == cli::Verbosity::verbose && !decision.reason.empty())
     parts_.output.note("ddprun: " + decision.reason);
+  parts_.events.first_failure(attempt_, group_.outcome());
+  parts_.events.stopping(attempt_, decision);
   if (decision.signal)
     for (int local_rank : decision.signal->local_ranks)
       if (workers_.signal(local_rank, decision.signal->signo))

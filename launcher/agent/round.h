@@ -44,11 +44,17 @@ class Round {
   const supervise::Outcome& outcome() const { return group_.outcome(); }
   // With Cause::exec_failed: which program, and why.
   const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
+  // The first failed worker was killed, and the cgroup's counter says by whom.
+  const std::optional<report::OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
  private:
   enum class Stage { running, sweeping, draining, ended };
 
   void start_next();
+  void on_worker_ended(int local_rank, process::WaitStatus status);
+  const supervise::WorkerEnd& worker(int local_rank) const {
+    return group_.outcome().workers.at(static_cast<std::size_t>(local_rank));
+  }
   void obey(const supervise::Decision& decision);
   void arm(const supervise::Decision& decision);
   void hurry();
@@ -62,6 +68,8 @@ class Round {
   Starter starter_;
   Workers workers_;
   supervise::Group group_;
+  report::OomCounter oom_;
+  std::optional<report::OutOfMemory> out_of_memory_;
   Sweep sweep_;
   boost::asio::steady_timer timer_;
   std::optional<supervise::Time> armed_;  // what timer_ waits for while workers run

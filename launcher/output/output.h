@@ -70,6 +70,9 @@ class Output {
   // missing.
   void note(std::string_view text);
 
+  // Whole lines for programs that read our stdout: a report, an event.
+  void print(std::string_view lines) { out_.console().append_note(lines); }
+
   // Reads what is there without waiting, completes last lines and closes all streams. A note names
   // log files that somebody has removed.
   void stop_reading();

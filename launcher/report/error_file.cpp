@@ -1,6 +1,7 @@
 #include "launcher/report/error_file.h"
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 namespace ddprun::report {
@@ -45,6 +46,16 @@ ErrorFile parse_error_file(std::string_view text) {
   result.callstack = lines_of(member(member(message, "extraInfo"), "py_callstack"));
   if (result.message.empty()) result.remark = "its error.json holds no message";
   return result;
+}
+
+std::string with_error_code(const std::string& text, int code) {
+  boost::system::error_code error;
+  json::value root = json::parse(text, error);
+  json::object* const object = error ? nullptr : root.if_object();
+  json::value* const message = object != nullptr ? object->if_contains("message") : nullptr;
+  if (message == nullptr || !message->is_object()) return text;
+  message->get_object()["errorCode"] = code;
+  return json::serialize(root);
 }
 
 }  // namespace ddprun::report

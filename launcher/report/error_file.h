@@ -19,4 +19,8 @@ struct ErrorFile {
 // remark and no error.
 ErrorFile parse_error_file(std::string_view json);
 
+// The text with `code` as "errorCode" of its message, as torchrun passes an error file on. A text
+// without a message object stays as it is.
+std::string with_error_code(const std::string& json, int code);
+
 }  // namespace ddprun::report

@@ -39,5 +39,16 @@ TEST(ErrorFile, NestingWithoutEndIsARemark) {
   EXPECT_NE(parse_error_file(std::string(100'000, '[')).remark, "");
 }
 
+TEST(ErrorFile, BytesThatAreNoUtf8AreKept) {
+  EXPECT_THAT(parse_error_file("{\"message\": \"caf\xe9\"}").message, ElementsAre("caf\xe9"));
+}
+
+TEST(WithErrorCode, PutsTheCodeIntoTheMessageOnly) {
+  EXPECT_EQ(with_error_code(R"({"message":{"message":"boom"}})", -9),
+            R"({"message":{"message":"boom","errorCode":-9}})");
+  for (const char* other : {R"({"message": "plain"})", "{bad", "[]", ""})
+    EXPECT_EQ(with_error_code(other, 3), other);
+}
+
 }  // namespace
 }  // namespace ddprun::report
