@@ -5,9 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -15,8 +13,9 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/results.h"
 #include "launcher/cli/parse.h"
-#include "launcher/plan/command.h"
-#include "launcher/plan/dry_run.h"
+#include "launcher/doctor/look.h"
+#include "launcher/doctor/verdict.h"
+#include "launcher/dry_run.h"
 #include "launcher/plan/line_buffer.h"
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
@@ -77,23 +76,16 @@ Result<void> prepare_report(cli::JobSpec& spec) {
   return report::check_replaceable("--report", *spec.report);
 }
 
-// Why the program could not be started, as far as that can be told without doing it. Python itself
-// would say of a missing script what it likes, and end with 2.
-std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
-                                                const plan::LaunchPlan& plan,
-                                                const cli::Environment& environment) {
-  const std::string& script = spec.command.front();
-  if (plan::runs_python(spec) && !spec.module && ::access(script.c_str(), R_OK) != 0)
-    return report::ExecFailure{report::exec_failure_code(errno),
-                               "cannot start '" + script + "': " + ::strerror(errno)};
-  return agent::cannot_execute(plan.workers.front().argv.front(), environment);
+cli::Exit examine_machine(const cli::Environment& environment) {
+  const doctor::Facts facts = doctor::look(environment);
+  const std::vector<doctor::Finding> findings = doctor::examine(facts);
+  return {doctor::exit_code(findings), doctor::text(facts, findings), ""};
 }
 
-std::string dry_run_table(const plan::LaunchPlan& plan, const cli::JobSpec& spec,
-                          const cli::Environment& environment) {
-  const plan::Meeting meeting{.master_addr = agent::store_address(spec),
-                              .master_port = spec.master_port.value_or(0)};
-  return plan::dry_run_table(plan, meeting, environment);
+report::ExitDecision show(const cli::Exit& exit) {
+  write_all(STDOUT_FILENO, exit.out);
+  write_all(STDERR_FILENO, exit.err);
+  return {.code = exit.code};
 }
 
 cli::Environment write_line_by_line(const cli::Environment& environment, plan::LaunchPlan& plan) {
@@ -111,13 +103,9 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
                             guardian::Link link) {
   report::Timings timings{.begun = std::chrono::steady_clock::now()};
   auto parsed = cli::parse(words, environment);
-  if (const auto* exit = std::get_if<cli::Exit>(&parsed)) {
-    write_all(STDOUT_FILENO, exit->out);
-    write_all(STDERR_FILENO, exit->err);
-    return {.code = exit->code};
-  }
+  if (const auto* exit = std::get_if<cli::Exit>(&parsed)) return show(*exit);
   auto& spec = std::get<cli::JobSpec>(parsed);
-  if (spec.doctor) return refuse("--doctor is not available yet in this version of ddprun");
+  if (spec.doctor) return show(examine_machine(environment));
   timings.parsed = std::chrono::steady_clock::now();
   if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
@@ -128,10 +116,9 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   const Start start{spec, node.host, timings};
   if (!plan) return refuse(start, plan.error().text);
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
-  if (spec.dry_run) write_all(STDOUT_FILENO, dry_run_table(*plan, spec, environment));
+  if (spec.dry_run) return show(dry_run(spec, *plan, environment));
   if (const auto why = cannot_start(spec, *plan, environment))
-    return refuse(start, why->text, spec.dry_run ? process::kExitRefused : why->code);
-  if (spec.dry_run) return {};
+    return refuse(start, why->text, why->code);
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),
                      .environment = std::move(environment),

@@ -10,6 +10,15 @@ namespace {
 
 constexpr int kStoreLines = 20;
 
+server::ServerOptions options_for(const cli::JobSpec& spec) {
+  server::ServerOptions options;
+  options.address = store_address(spec);
+  options.port = spec.master_port.value_or(0);
+  options.port_advice =
+      "stop it, give another --master-port, or leave it out to let the system choose";
+  return options;
+}
+
 }  // namespace
 
 StoreHost::StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output)
@@ -22,16 +31,19 @@ Result<std::uint16_t> StoreHost::open_round() {
   return server_->port();
 }
 
+Result<void> StoreHost::try_to_listen(boost::asio::io_context& io, const cli::JobSpec& spec) {
+  const auto server = server::Server::listen(io, options_for(spec));
+  if (!server) return server.error();
+  (*server)->close();
+  return {};
+}
+
 void StoreHost::close() {
   if (server_) server_->close();
 }
 
 Result<std::unique_ptr<server::Server>> StoreHost::listen() {
-  server::ServerOptions options;
-  options.address = store_address(spec_);
-  options.port = spec_.master_port.value_or(0);
-  options.port_advice =
-      "stop it, give another --master-port, or leave it out to let the system choose";
+  server::ServerOptions options = options_for(spec_);
   // Strangers that knock all the time must not fill the user's screen, or our memory.
   options.log = [&output = output_, left = kStoreLines](const std::string& line) mutable {
     if (left-- > 0) output.note("ddprun: store: " + line);

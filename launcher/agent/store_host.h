@@ -20,6 +20,8 @@ class StoreHost {
 
   // Lets the store listen for a round and returns its port.
   Result<std::uint16_t> open_round();
+  // Listens and stops at once, or says why a store cannot listen.
+  static Result<void> try_to_listen(boost::asio::io_context& io, const cli::JobSpec& spec);
   // Closes the port and every connection.
   void close();
 

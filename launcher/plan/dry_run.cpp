@@ -1,9 +1,10 @@
 #include "launcher/plan/dry_run.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
+#include <vector>
 
+#include "launcher/plan/place.h"
 #include "launcher/plan/wording.h"
 #include "launcher/plan/worker_environment.h"
 
@@ -13,26 +14,36 @@ namespace {
 constexpr std::size_t kMostRows = 40;
 constexpr std::size_t kFirstRows = 32;
 constexpr std::size_t kLastRows = 4;
-constexpr std::size_t kColumns = 5;
-using Row = std::array<std::string, kColumns>;
+using Row = std::vector<std::string>;
 
-Row row_of(const WorkerPlan& worker) {
-  Row row{std::to_string(worker.rank), std::to_string(worker.local_rank), device_text(worker), "-",
-          ""};
-  if (worker.gpu) {
-    const devices::Gpu& gpu = *worker.gpu;
-    row[3] = std::to_string(gpu.index);
-    row[4] = gpu.name + (gpu.pci_address.empty() ? "" : ", " + gpu.pci_address) +
-             (gpu.uuid.starts_with("MIG-") ? ", " + gpu.uuid : "");
+bool is_bound(const LaunchPlan& plan) {
+  return std::ranges::any_of(plan.workers,
+                             [](const WorkerPlan& worker) { return worker.binding.has_value(); });
+}
+
+Row row_of(const WorkerPlan& worker, bool with_cpus) {
+  Row row{std::to_string(worker.rank), std::to_string(worker.local_rank), device_text(worker)};
+  if (with_cpus) {
+    const std::string cpus = cpus_text(worker);
+    row.push_back(cpus.empty() ? "not bound" : cpus);
+    row.push_back(cpus.empty() ? "-" : placement::range_text(worker.binding->nodes));
   }
+  if (!worker.gpu) {
+    row.insert(row.end(), {"-", ""});
+    return row;
+  }
+  const devices::Gpu& gpu = *worker.gpu;
+  row.push_back(std::to_string(gpu.index));
+  row.push_back(gpu.name + (gpu.pci_address.empty() ? "" : ", " + gpu.pci_address) +
+                (gpu.uuid.starts_with("MIG-") ? ", " + gpu.uuid : ""));
   return row;
 }
 
-std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& widths) {
+std::string line_of(const Row& row, const std::vector<std::size_t>& widths) {
   std::string line = " ";
-  for (std::size_t i = 0; i < kColumns; ++i) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
     std::string cell = row[i];
-    const bool last = i + 1 == kColumns;
+    const bool last = i + 1 == row.size();
     if (!last) cell.insert(0, widths[i] - std::min(widths[i], cell.size()), ' ');
     line += " " + cell + (last ? "" : " ");
   }
@@ -41,11 +52,14 @@ std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& wid
 }
 
 std::string table_of(const LaunchPlan& plan) {
-  const Row heads{"rank", "local rank", "device", "GPU id", "GPU"};
+  const bool with_cpus = is_bound(plan);
+  Row heads{"rank", "local rank", "device"};
+  if (with_cpus) heads.insert(heads.end(), {"CPUs", "NUMA node"});
+  heads.insert(heads.end(), {"GPU id", "GPU"});
   std::vector<Row> rows;
-  for (const WorkerPlan& worker : plan.workers) rows.push_back(row_of(worker));
-  std::array<std::size_t, kColumns> widths{};
-  for (std::size_t i = 0; i < kColumns; ++i) {
+  for (const WorkerPlan& worker : plan.workers) rows.push_back(row_of(worker, with_cpus));
+  std::vector<std::size_t> widths(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
     widths[i] = heads[i].size();
     for (const Row& row : rows) widths[i] = std::max(widths[i], row[i].size());
   }
@@ -97,8 +111,9 @@ std::string environment_of(const LaunchPlan& plan, const Meeting& meeting,
 
 std::string dry_run_table(const LaunchPlan& plan, const Meeting& meeting,
                           const cli::Environment& parent) {
-  std::string text = plan.start_line + "\n" + table_of(plan) + command_of(plan) +
-                     environment_of(plan, meeting, parent);
+  std::string text = plan.start_line + "\n" + table_of(plan);
+  for (const std::string& line : plan.binding_report) text += line + "\n";
+  text += command_of(plan) + environment_of(plan, meeting, parent);
   for (const std::string& notice : plan.notices) text += "note: " + notice + "\n";
   return text + "dry run: nothing was started\n";
 }

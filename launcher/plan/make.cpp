@@ -172,6 +172,10 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   const int count = count_workers(q, *gpus);
   if (*gpus && !job.oversubscribe && count > static_cast<int>(visible.gpus.size()))
     return too_many(q, count);
+  if (job.stdin_rank && *job.stdin_rank >= count)
+    return Error{"--stdin " + std::to_string(*job.stdin_rank) + ": there is no such rank, with " +
+                 count_text(static_cast<std::size_t>(count), "worker") + " the last one is " +
+                 std::to_string(count - 1)};
   LaunchPlan plan;
   plan.host = node.host;
   plan.workers = make_workers(q, count, *gpus);

@@ -85,6 +85,8 @@ class Check {
       const std::string at = place + "/" + std::string(name);
       if (const auto* rule = properties.if_contains(name))
         value(member, rule->as_object(), at);
+      else if (additional != nullptr && additional->is_object())
+        value(member, additional->as_object(), at);
       else if (additional != nullptr && !additional->as_bool())
         fault(at, "is not in the schema");
     }

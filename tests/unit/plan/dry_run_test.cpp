@@ -57,6 +57,20 @@ TEST(DryRun, SaysWhoseCommandItIsWhereTheyDiffer) {
               HasSubstr("command (of rank 0):\n  p 0\n"));
 }
 
+TEST(DryRun, ShowsTheCpusOfBoundWorkers) {
+  LaunchPlan plan = plan_of({"-n", "2", "p"}, gpus(8), "5,0");
+  plan.workers[0].binding = placement::Binding{.cpus = {0, 1, 2, 8}, .nodes = {0}};
+  plan.workers[1].binding = placement::Binding{};
+  plan.binding_report = {"rank 0: CPUs 0-2,8"};
+  EXPECT_THAT(
+      table(plan),
+      HasSubstr(
+          "  rank  local rank  device       CPUs  NUMA node  GPU id  GPU\n"
+          "     0           0  cuda:0      0-2,8          0       5  NVIDIA H200, 0000:15:00.0\n"
+          "     1           1  cuda:1  not bound          -       0  NVIDIA H200, 0000:10:00.0\n"
+          "rank 0: CPUs 0-2,8\n"));
+}
+
 TEST(DryRun, EndsWithTheNotices) {
   EXPECT_THAT(table(plan_of({"--standalone", "--master-port=x", "p"}, gpus(0))),
               HasSubstr("note: --master-port: meaningless with --standalone, ignored\n"));

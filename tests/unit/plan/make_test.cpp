@@ -181,6 +181,12 @@ TEST(Make, PassesOnWhatMustBeSaid) {
   EXPECT_THAT(plan_of({"p"}, gpus(0)).notices, IsEmpty()) << "no driver is normal";
 }
 
+TEST(Make, StdinGoesToARankThatIsThere) {
+  EXPECT_THAT(plan_of({"--stdin", "1", "-n", "gpu", "p"}, gpus(2)).workers, SizeIs(2));
+  EXPECT_EQ(refusal_of({"--stdin", "2", "-n", "gpu", "p"}, gpus(2)),
+            "--stdin 2: there is no such rank, with 2 workers the last one is 1");
+}
+
 TEST(Make, KeepsTheRole) {
   EXPECT_EQ(plan_of({"--role", "trainer", "p"}, gpus(0)).role, "trainer");
 }
