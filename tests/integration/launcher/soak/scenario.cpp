@@ -87,7 +87,8 @@ bool ended_by_disturbance(const Scenario& scenario, const End& end) {
   }
 }
 
-std::string wrong_with_failure(const Failure& failure, const End& end) {
+std::string wrong_with_failure(Failure failure, int restarts, const End& end) {
+  if (failure.signal == 0) failure.code += restarts;
   const int code = failure.signal != 0 ? 128 + failure.signal : failure.code;
   if (end.code != code) return end_text(end) + " instead of " + std::to_string(code);
   const std::string told =
@@ -118,6 +119,7 @@ Scenario scenario_of(std::uint64_t seed) {
 std::string describe(const Scenario& scenario) {
   std::string text = "seed " + std::to_string(scenario.seed) + ":";
   for (const std::string& role : scenario.roles) text += " " + role;
+  if (scenario.restarts > 0) text += "; restarted";
   if (scenario.disturbance == Disturbance::none) return text;
   const std::string after = std::to_string(scenario.disturbed_after.count()) + " us";
   switch (scenario.disturbance) {
@@ -133,16 +135,18 @@ std::string describe(const Scenario& scenario) {
 }
 
 std::vector<std::string> command_of(const Scenario& scenario, const std::string& worker) {
-  std::vector<std::string> words{
-      "-n",  std::to_string(scenario.roles.size()), "--device", "cpu", "--shutdown-timeout", "0.02",
-      worker};
+  std::vector<std::string> words{"-n", std::to_string(scenario.roles.size())};
+  words.insert(words.end(), {"--device", "cpu", "--shutdown-timeout", "0.02"});
+  if (scenario.restarts > 0)
+    words.insert(words.end(), {"--max-restarts", std::to_string(scenario.restarts)});
+  words.push_back(worker);
   words.insert(words.end(), scenario.roles.begin(), scenario.roles.end());
   return words;
 }
 
 std::string wrong_with(const Scenario& scenario, const End& end) {
   if (ended_by_disturbance(scenario, end)) return "";
-  if (scenario.failure) return wrong_with_failure(*scenario.failure, end);
+  if (scenario.failure) return wrong_with_failure(*scenario.failure, scenario.restarts, end);
   return end_text(end) + " instead of by what was done to it";
 }
 

@@ -13,10 +13,10 @@ namespace ddprun::soak {
 // Suspended: as by Ctrl-Z, and continued once ddprun has stopped.
 enum class Disturbance { none, stop_signal, suspend, kill_launcher, kill_guardian };
 
-// The one worker that fails by itself. Either a code or a signal.
+// The one worker that fails by itself, in each attempt. Either a code or a signal.
 struct Failure {
   int rank = 0;
-  int code = 0;
+  int code = 0;  // one more in each attempt
   int signal = 0;
 };
 
@@ -24,6 +24,7 @@ struct Scenario {
   std::uint64_t seed = 0;
   std::vector<std::string> roles;  // for soak_worker, by rank; its top explains them
   std::optional<Failure> failure;
+  int restarts = 0;
   Disturbance disturbance = Disturbance::none;
   int signo = 0;  // the stop signal
   std::chrono::microseconds disturbed_after{0};

@@ -4,7 +4,7 @@
 // rude: exits with 5 when it is asked.        family: waits, with a grandchild in its own session.
 // stop: stops itself.                         daemon: the same, and that has no environment.
 // end:US: exits with 0.                       orphan:US: the same, and leaves such a grandchild.
-// exit:CODE:US, signal:NUMBER:US, abort:US: fails.
+// exit:CODE:US, signal:NUMBER:US, abort:US: fails; in each attempt CODE is one more.
 //
 // US: microseconds until then. Every worker writes the port of its store into $SOAK_FOLDER/port.
 #include <fcntl.h>
@@ -64,7 +64,9 @@ int first_number(const std::string& role) {
 int fail(const std::string& role) {
   ::usleep(static_cast<useconds_t>(last_number(role)));
   if (role.rfind("abort", 0) == 0) std::abort();
-  if (role.rfind("exit", 0) == 0) return first_number(role);
+  const char* attempt = std::getenv("TORCHELASTIC_RESTART_COUNT");
+  if (role.rfind("exit", 0) == 0)
+    return first_number(role) + (attempt == nullptr ? 0 : std::atoi(attempt));
   ::raise(first_number(role));
   return 98;
 }
