@@ -93,6 +93,8 @@ std::vector<Block> blocks_of(const Options& options) {
     if (!options.groups.empty() && std::erase(left, name) == 0) continue;
     for (Block& block : make(options.setup)) blocks.push_back(std::move(block));
   }
+  if (blocks.empty() && left.empty())
+    throw std::invalid_argument("the group baseline needs --baseline FILE");
   if (!left.empty()) throw std::invalid_argument("unknown group " + left.front());
   return blocks;
 }
