@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <stdexcept>
 #include <string>
 
 #include "tests/bench/groups.h"
@@ -13,7 +14,15 @@ std::vector<double> death_to_exit(const Setup& setup, int workers) {
   SilentJob job(setup, ddprun_words(setup, workers), workers);
   const std::int64_t death = job.kill_one();
   const std::int64_t end = job.wait_for_end(128 + SIGKILL);
-  return {milliseconds(death, end), milliseconds(last_end(job.stamps().lives()), end)};
+  const std::int64_t siblings = last_end(job.stamps().lives());
+  if (siblings == 0) throw std::runtime_error("no sibling of the dead worker ended cooperatively");
+  return {milliseconds(death, end), milliseconds(siblings, end)};
+}
+
+std::vector<double> torchrun_death_to_exit(const Setup& setup, int workers) {
+  SilentJob job(setup, torchrun_words(setup, workers), workers);
+  const std::int64_t death = job.kill_one();
+  return {milliseconds(death, job.wait_for_end(1))};
 }
 
 std::vector<double> death_to_next_attempt(const Setup& setup, int workers) {
@@ -45,6 +54,11 @@ std::vector<Block> fail_group(const Setup& setup) {
                 [setup, workers] { return death_to_exit(setup, workers); }};
     blocks.push_back({"fail", {std::move(probe)}});
   }
+  Row torchrun{"death of 1 of 2 to the end: torchrun", "ms", {}, "death of 1 of 2 to the end"};
+  blocks.front().probes.push_back({{std::move(torchrun)},
+                                   [setup] { return torchrun_death_to_exit(setup, 2); },
+                                   2,
+                                   no_torchrun(setup)});
   return blocks;
 }
 
