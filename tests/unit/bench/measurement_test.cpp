@@ -39,6 +39,13 @@ TEST(ResultTest, ARatioIsThatOfSingleRounds) {
   EXPECT_EQ(results[1].high, 20.0);
 }
 
+TEST(ResultTest, ARatioIsNotThatOfTheMedians) {
+  auto blocks = slow_second_round({});
+  blocks[0].probes[0].rows[0].values = {1.0, 10.0, 10.0};
+  blocks[0].probes[1].rows[0].values = {3.0, 20.0, 2.0};
+  EXPECT_EQ(results_of(blocks)[1].ratio, 2.0);
+}
+
 TEST(ResultTest, RoundsWithoutAPeerDoNotCount) {
   auto blocks = slow_second_round({});
   blocks[0].probes[0].rows[0].values = {std::nullopt, 5.0, std::nullopt};
