@@ -208,7 +208,7 @@ void Arena::clear() {
   fs::remove(folder_ / "port");
 }
 
-std::string Arena::run(const Scenario& scenario) {
+RunResult Arena::run(const Scenario& scenario) {
   const pid_t pid = start(scenario);
   End end;
   std::string wrong = watch(scenario, pid, end);
@@ -218,7 +218,7 @@ std::string Arena::run(const Scenario& scenario) {
     if (!found.empty()) wrong += (wrong.empty() ? "" : "; ") + found;
   if (!wrong.empty() && !end.err.empty()) wrong += "\n" + end.err;
   clear();
-  return wrong;
+  return {std::move(end), std::move(wrong)};
 }
 
 }  // namespace ddprun::soak

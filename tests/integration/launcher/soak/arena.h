@@ -11,15 +11,20 @@
 
 namespace ddprun::soak {
 
+struct RunResult {
+  End end;
+  // What was wrong with the run and with what it left; empty when nothing was.
+  std::string wrong;
+};
+
 class Arena {
  public:
   // Makes this process the one to which every process of a run falls that loses its parent. Only
   // for programs that have no other children.
   Arena(std::string ddprun, std::string worker);
 
-  // What was wrong with the run and with what it left; empty when nothing was. What is left is
-  // killed and removed.
-  std::string run(const Scenario& scenario);
+  // Runs and looks. What is left is killed and removed.
+  RunResult run(const Scenario& scenario);
 
  private:
   pid_t start(const Scenario& scenario) const;

@@ -3,6 +3,8 @@
 // seed of its own, so one that went wrong can be repeated alone.
 //
 // usage: ddprun_soak --ddprun FILE [--runs N] [--seed N]
+#include <signal.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +39,15 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+// Shows that the disturbances came in time to disturb.
+struct Tally {
+  int failed = 0, stopped = 0, killed = 0;
+
+  void add(const ddprun::soak::End& end) {
+    ++(end.signal == 0 ? failed : end.signal == SIGKILL ? killed : stopped);
+  }
+};
+
 int soak(const Options& options) {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   Arena arena(options.ddprun, here / "soak_worker");
@@ -44,15 +55,19 @@ int soak(const Options& options) {
               static_cast<unsigned long long>(options.seed));
   const auto start = std::chrono::steady_clock::now();
   int failures = 0;
+  Tally tally;
   for (int run = 0; run < options.runs; ++run) {
     const auto scenario = ddprun::soak::scenario_of(options.seed + static_cast<std::uint64_t>(run));
-    const std::string wrong = arena.run(scenario);
+    const auto [end, wrong] = arena.run(scenario);
+    tally.add(end);
     if (wrong.empty()) continue;
     ++failures;
     std::printf("%s\n  %s\n", describe(scenario).c_str(), wrong.c_str());
     std::fflush(stdout);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("soak: %d runs ended by a failing worker, %d by a stop signal, %d by a kill\n",
+              tally.failed, tally.stopped, tally.killed);
   std::printf("soak: %d of %d runs went wrong; %.0f ms each\n", failures, options.runs,
               took.count() * 1000 / options.runs);
   return failures == 0 ? 0 : 1;
