@@ -37,6 +37,7 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   facts.exec_failure = last.exec_failure();
   facts.terminal_width = output::terminal_width(STDERR_FILENO);
   facts.output_captured = parts.job.spec.output != cli::OutputMode::inherit;
+  facts.stacks = last.stacks();
   const auto first_failed = last.outcome().first_failed;
   if (!first_failed) return facts;
   const auto index = static_cast<std::size_t>(*first_failed);

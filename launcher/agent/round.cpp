@@ -14,6 +14,8 @@ namespace ddprun::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kOutputPatience{100};
+constexpr std::chrono::milliseconds kStacksLimit{5000};
+constexpr std::chrono::milliseconds kLeastStacksTime{500};
 
 supervise::Time now() {
   return std::chrono::steady_clock::now();
@@ -45,6 +47,8 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
                  if (stage_ == Stage::running) on_child_ended();
                }),
       group_(worker_count(parts), options_of(parts.job.spec), now()),
+      stack_taker_(parts.io, parts.spawn,
+                   std::string(parts.job.environment.get("PATH").value_or(process::kDefaultPath))),
       oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
       timer_(parts.io) {}
@@ -85,16 +89,62 @@ void Round::obey(const supervise::Decision& decision) {
     parts_.output.note("ddprun: " + decision.reason);
   parts_.events.first_failure(attempt_, group_.outcome());
   parts_.events.stopping(attempt_, decision);
-  if (decision.signal)
-    for (int local_rank : decision.signal->local_ranks)
-      if (workers_.signal(local_rank, decision.signal->signo))
-        group_.note_signalled(local_rank, decision.signal->signo);
-  if (decision.signal && decision.signal->signo == SIGKILL) hurried_ = true;
+  if (wants_stacks(decision))
+    take_stacks(*decision.signal);
+  else if (decision.signal)
+    carry_out(*decision.signal);
   if (stage_ != Stage::running) return;
   if (decision.finished)
     sweep();
   else
     arm(decision);
+}
+
+// Of a group that hangs, or that one rank gave up on, it matters where the others are; once they
+// are told to stop nobody can know any more.
+bool Round::wants_stacks(const supervise::Decision& decision) const {
+  if (!decision.signal || !stacks_.empty() || parts_.directory.path().empty()) return false;
+  switch (group_.outcome().cause) {
+    case supervise::Cause::timeout:
+    case supervise::Cause::exit_grace:
+    case supervise::Cause::progress_timeout:
+      return true;
+    case supervise::Cause::worker_failed: {
+      const auto& status = worker(group_.outcome().first_failed.value()).status;
+      return status && status->kind == process::WaitStatus::Kind::signaled &&
+             status->value == SIGABRT;
+    }
+    default:
+      return false;
+  }
+}
+
+void Round::take_stacks(const supervise::SignalOrder& order) {
+  std::vector<stacks::Target> targets;
+  stacks_.resize(parts_.job.plan.workers.size());
+  for (int local_rank : order.local_ranks) {
+    if (targets.size() == stacks::kMostProcesses) break;
+    const auto index = static_cast<std::size_t>(local_rank);
+    const int rank = parts_.job.plan.workers.at(index).rank;
+    stacks_[index] = parts_.directory.worker_path(attempt_, rank) + "/stacks.txt";
+    const pid_t pid = workers_.pid(local_rank);
+    targets.push_back({pid,
+                       "rank " + std::to_string(rank) + ", pid " + std::to_string(pid) +
+                           ", before ddprun stopped it:",
+                       stacks_[index]});
+  }
+  // The stop ladder's deadline is running already, so the workers keep most of their grace.
+  const auto limit = std::min<std::chrono::milliseconds>(
+      kStacksLimit, parts_.job.spec.shutdown_timeout / 2 + kLeastStacksTime);
+  stack_taker_.take(std::move(targets), limit, [this, order] {
+    if (!hurried_) carry_out(order);
+  });
+}
+
+void Round::carry_out(const supervise::SignalOrder& order) {
+  for (int local_rank : order.local_ranks)
+    if (workers_.signal(local_rank, order.signo)) group_.note_signalled(local_rank, order.signo);
+  if (order.signo == SIGKILL) hurried_ = true;
 }
 
 void Round::arm(const supervise::Decision& decision) {
@@ -142,6 +192,7 @@ void Round::signal_groups(int signo) {
 
 void Round::sweep() {
   stage_ = Stage::sweeping;
+  stack_taker_.cancel();
   timer_.cancel();
   on_child_ended();
   sweep_.start(running_pids(), hurried_, [this](std::vector<supervise::Leftover> leftovers) {

@@ -15,6 +15,7 @@
 #include "launcher/agent/starter.h"
 #include "launcher/agent/sweep.h"
 #include "launcher/agent/workers.h"
+#include "launcher/stacks/stack_taker.h"
 #include "launcher/supervise/group.h"
 
 namespace ddprun::agent {
@@ -44,6 +45,8 @@ class Round {
   const supervise::Outcome& outcome() const { return group_.outcome(); }
   // With Cause::exec_failed: which program, and why.
   const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
+  // The files with the workers' stacks, by local rank; empty where none were taken.
+  const std::vector<std::string>& stacks() const { return stacks_; }
   // The first failed worker was killed, and the cgroup's counter says by whom.
   const std::optional<report::OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
@@ -51,6 +54,9 @@ class Round {
   enum class Stage { running, sweeping, draining, ended };
 
   void start_next();
+  bool wants_stacks(const supervise::Decision& decision) const;
+  void take_stacks(const supervise::SignalOrder& order);
+  void carry_out(const supervise::SignalOrder& order);
   void on_worker_ended(int local_rank, process::WaitStatus status);
   const supervise::WorkerEnd& worker(int local_rank) const {
     return group_.outcome().workers.at(static_cast<std::size_t>(local_rank));
@@ -68,6 +74,8 @@ class Round {
   Starter starter_;
   Workers workers_;
   supervise::Group group_;
+  stacks::StackTaker stack_taker_;
+  std::vector<std::string> stacks_;  // files by local rank; empty until stacks were taken
   report::OomCounter oom_;
   std::optional<report::OutOfMemory> out_of_memory_;
   Sweep sweep_;

@@ -99,7 +99,7 @@ Lines stacks(const Outcome& outcome, const Facts& facts) {
   }
   if (ranks.empty()) return {};
   return {"  stacks of " + fold_ranks(ranks) + ": " + first +
-          (ranks.size() > 1 ? " and beside it" : "")};
+          (ranks.size() > 1 ? ", …" : "")};
 }
 
 Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {

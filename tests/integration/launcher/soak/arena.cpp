@@ -186,7 +186,9 @@ std::string Arena::left_files(const Scenario& scenario, const End& end) const {
   if (!in_work.empty()) return "left behind: " + in_work;
   const std::string base = folder_ / ("tmp/ddprun-" + std::to_string(::geteuid()));
   const std::string in_base = first_in(base, was_killed);
-  if (!in_base.empty()) return "left behind: " + in_base;
+  // What the report names is kept on purpose: the stacks of those who outlived an abort.
+  const bool named = end.err.find(": " + in_base + "/") != std::string::npos;
+  if (!in_base.empty() && !named) return "left behind: " + in_base;
   fs::remove_all(base);
   const std::string in_tmp = first_in(folder_ / "tmp", false);
   return in_tmp.empty() ? "" : "left behind: " + in_tmp;
