@@ -98,8 +98,7 @@ Lines stacks(const Outcome& outcome, const Facts& facts) {
     ranks.push_back(facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank)).rank);
   }
   if (ranks.empty()) return {};
-  return {"  stacks of " + fold_ranks(ranks) + ": " + first +
-          (ranks.size() > 1 ? ", …" : "")};
+  return {"  stacks of " + fold_ranks(ranks) + ": " + first + (ranks.size() > 1 ? ", …" : "")};
 }
 
 Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
