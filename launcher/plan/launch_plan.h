@@ -33,6 +33,7 @@ struct LaunchPlan {
   int number_of_nodes = 1;
   std::string role = "default";
   int max_restarts = 0;
+  std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   std::optional<int> simulated_gpus;   // exported as DDPRUN_SIMULATED_GPUS
   std::optional<int> omp_num_threads;  // for all workers, instead of what they would inherit
   std::string host;

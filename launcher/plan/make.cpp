@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "launcher/cli/signal_list.h"
 #include "launcher/devices/gpu_processes.h"
 #include "launcher/plan/command.h"
 #include "launcher/plan/place.h"
@@ -181,6 +182,8 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   plan.workers = make_workers(q, count, *gpus);
   plan.world_size = count;
   plan.role = job.role;
+  plan.max_restarts = job.max_restarts;
+  plan.signals_to_handle = cli::signal_list_text(job.signals_to_handle);
   if (*gpus && node_gpus.source == devices::Source::simulated)
     plan.simulated_gpus = static_cast<int>(node_gpus.gpus.size());
   plan.start_line = start_line(plan, reason_for_count(q, *gpus));

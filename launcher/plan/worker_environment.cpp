@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 11> kRankVariables{
     "MASTER_PORT"};
 
 bool belongs_to_another_job(std::string_view name) {
+  // The prefix of lines is the user's wish, not a job's: a launcher inside a worker heeds it too.
+  if (name == "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE") return false;
   return name.starts_with("PET_") || name.starts_with("TORCHELASTIC_") ||
          name.starts_with("DDPRUN_") || name == "DDPRUN" ||
          std::ranges::find(kRankVariables, name) != kRankVariables.end();
@@ -68,7 +70,7 @@ WorkerEnvironment::WorkerEnvironment(const LaunchPlan& plan, const Meeting& meet
   add("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   // The store listens before a worker starts, so every rank is only its client.
   add("TORCHELASTIC_USE_AGENT_STORE", std::string("True"));
-  add("TORCHELASTIC_SIGNALS_TO_HANDLE", std::string("SIGTERM,SIGINT,SIGHUP,SIGQUIT"));
+  add("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
   if (!parent.get("TORCH_NCCL_ASYNC_ERROR_HANDLING")) add("TORCH_NCCL_ASYNC_ERROR_HANDLING", 1);
   if (plan.omp_num_threads) add("OMP_NUM_THREADS", *plan.omp_num_threads);
   add("DDPRUN", 1);
