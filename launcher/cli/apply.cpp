@@ -133,6 +133,11 @@ Reading rdzv_conf(const std::string& value, Settings& settings) {
   return taken();
 }
 
+Reading local_addr(const std::string&, Settings& settings) {
+  settings.job.notices.push_back(settings.label + ": meaningless with one node, ignored");
+  return taken();
+}
+
 Reading cluster(const std::string& value, Settings&) {
   static constexpr Choice<bool> kClusters[] = {
       {"none", true}, {"slurm", false}, {"kubernetes", false}, {"mpi", false}};

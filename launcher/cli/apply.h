@@ -93,6 +93,7 @@ Reading rdzv_endpoint(const std::string& value, Settings& settings);
 Reading rdzv_conf(const std::string& value, Settings& settings);
 Reading master_addr(const std::string& value, Settings& settings);
 Reading master_port(const std::string& value, Settings& settings);
+Reading local_addr(const std::string& value, Settings& settings);
 Reading cluster(const std::string& value, Settings& settings);
 
 // Devices.
@@ -126,7 +127,6 @@ Reading monitor_interval(const std::string& value, Settings& settings);
 Reading start_method(const std::string& value, Settings& settings);
 Reading event_log_handler(const std::string& value, Settings& settings);
 Reading use_env(const std::string& value, Settings& settings);
-Reading ignored_text(const std::string& value, Settings& settings);
 
 // Options that ddprun will not have.
 Reading logs_specs(const std::string& value, Settings& settings);

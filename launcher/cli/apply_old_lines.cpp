@@ -42,10 +42,6 @@ Reading use_env(const std::string& value, Settings&) {
   return on ? taken() : wrong(on.error().text);
 }
 
-Reading ignored_text(const std::string&, Settings&) {
-  return taken();
-}
-
 Reading logs_specs(const std::string&, Settings&) {
   return wrong("layouts of logs that are Python plug-ins cannot be loaded by ddprun; leave it out");
 }

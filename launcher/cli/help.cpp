@@ -11,20 +11,6 @@ namespace {
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kHelpColumn = 26;
 
-struct Heading {
-  Group group;
-  std::string_view title;
-};
-constexpr Heading kHeadings[] = {
-    {Group::job, "Job"},
-    {Group::rendezvous, "Rendezvous"},
-    {Group::devices, "Devices"},
-    {Group::stopping, "Stopping"},
-    {Group::output, "Output"},
-    {Group::results, "Results"},
-    {Group::old_lines, "For old command lines"},
-};
-
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -53,15 +39,9 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t indent,
   out += '\n';
 }
 
-std::string spelling(const Option& option) {
-  std::string text = option.letter != 0 ? std::string("-") + option.letter + ", " : "    ";
-  text += "--" + std::string(option.name);
-  if (option.takes_value()) text += " ";
-  return text + std::string(option.metavar);
-}
-
 void append_option(std::string& out, const Option& option) {
-  std::string left = "  " + spelling(option);
+  std::string left = option.letter != 0 ? std::string("  -") + option.letter + ", " : "      ";
+  left += written(option);
   if (left.size() + 2 > kHelpColumn)
     left += "\n" + std::string(kHelpColumn, ' ');
   else
@@ -100,7 +80,7 @@ std::string help_text() {
       "store through which they find each other, and says what went wrong if one fails.\n"
       "PROGRAM is executed as it is; NAME.py as ${PYTHON_EXEC:-python3} -u NAME.py.\n"
       "Everything behind PROGRAM is its own; ${local_rank} in it is replaced.\n";
-  for (const Heading& heading : kHeadings) {
+  for (const Heading& heading : headings()) {
     out += "\n" + std::string(heading.title) + ":\n";
     for (const Option& option : options())
       if (option.group == heading.group && option.availability == Availability::ready)

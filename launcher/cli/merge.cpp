@@ -165,10 +165,10 @@ std::vector<std::string> drop_meaningless(std::vector<Setting>& settings) {
     if (!losers.empty()) lines.push_back(losers + ": meaningless with " + name + ", ignored");
   }
   // This version runs one node: it meets with nobody.
-  std::vector<std::string_view> useless{"local-addr"};
-  if (holds(find(settings, "rdzv-backend"), "c10d")) useless.push_back("rdzv-endpoint");
-  const std::string alone = take_out(settings, useless);
-  if (!alone.empty()) lines.push_back(alone + ": meaningless with one node, ignored");
+  if (holds(find(settings, "rdzv-backend"), "c10d")) {
+    const std::string alone = take_out(settings, {"rdzv-endpoint"});
+    if (!alone.empty()) lines.push_back(alone + ": meaningless with one node, ignored");
+  }
   if (find(settings, "rdzv-endpoint") != nullptr) {
     const std::string losers = take_out(settings, {"master-addr", "master-port"});
     if (!losers.empty()) lines.push_back(losers + ": meaningless with --rdzv-endpoint, ignored");

@@ -8,9 +8,8 @@ constexpr Option kOptions[] = {
      .letter = 'n',
      .metavar = "N|auto|gpu|cpu",
      .apply = apply::nproc_per_node,
-     .help = "workers on this node: a number, one for each visible GPU (gpu), one for each"
-             " CPU (cpu), or GPUs where there are some and CPUs otherwise (auto). Default:"
-             " one for each visible GPU, 1 where there is none",
+     .help = "workers on this node: a number, or as many as visible GPUs (gpu), CPUs"
+             " (cpu), GPUs or else CPUs (auto). Default: gpu, or 1 without any",
      .torchrun = true},
     {.name = "nnodes",
      .metavar = "N|MIN:MAX",
@@ -24,8 +23,8 @@ constexpr Option kOptions[] = {
      .torchrun = true},
     {.name = "standalone",
      .apply = apply::flag<&JobSpec::standalone>,
-     .help = "this node alone, on a port that is chosen; --master-* and --rdzv-* mean "
-             "nothing then",
+     .help = "this node alone, on a port that is chosen; --master-* and --rdzv-* "
+             "mean nothing then",
      .torchrun = true},
     {.name = "max-restarts",
      .metavar = "N",
@@ -85,13 +84,13 @@ constexpr Option kOptions[] = {
      .metavar = "KEY=VALUE,...",
      .group = Group::rendezvous,
      .apply = apply::rdzv_conf,
-     .help = "limits of the rendezvous; one node needs none, so they are only checked",
+     .help = "limits of the rendezvous; only checked for one node",
      .torchrun = true},
     {.name = "local-addr",
      .metavar = "HOST",
      .group = Group::rendezvous,
-     .apply = apply::ignored_text,
-     .help = "address of this node for the others; one node needs none",
+     .apply = apply::local_addr,
+     .help = "address of this node for the others",
      .torchrun = true},
     {.name = "cluster",
      .metavar = "none|slurm|kubernetes|mpi",
@@ -158,9 +157,8 @@ constexpr Option kOptions[] = {
      .metavar = "none|node|socket|exclusive|core-complex|cores",
      .group = Group::devices,
      .apply = apply::bind,
-     .help = "CPUs of each worker: those near its GPU (node, socket, core-complex), a "
-             "share of its own near it (exclusive), or a share of all (cores). Default: "
-             "none",
+     .help = "CPUs of each worker: those near its GPU, a share of these (exclusive),"
+             " or of all CPUs (cores). Default: none",
      .variable = false,
      .alias_of_torchrun = true},
     {.name = "report-bindings",
@@ -171,48 +169,48 @@ constexpr Option kOptions[] = {
      .metavar = "auto|N",
      .group = Group::devices,
      .apply = apply::threads,
-     .help = "OMP_NUM_THREADS of each worker; auto is its share of the CPUs, which is also"
-             " the default with more than one worker unless the variable is set"},
+     .help = "OMP_NUM_THREADS of each worker; auto: its share of the CPUs. Default: "
+             "that, unless the variable is set"},
 
     {.name = "shutdown-timeout",
      .metavar = "S",
      .group = Group::stopping,
      .apply = apply::shutdown_timeout,
-     .help = "seconds between the signal that asks workers to stop and SIGKILL, fractions "
-             "allowed. Default: 30, or TORCH_ELASTIC_SHUTDOWN_TIMEOUT",
+     .help = "seconds from the signal that stops workers to SIGKILL. Default: "
+             "TORCH_ELASTIC_SHUTDOWN_TIMEOUT, or 30",
      .torchrun = true,
      .second_variable = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT"},
     {.name = "signals-to-handle",
      .metavar = "LIST",
      .group = Group::stopping,
      .apply = apply::signals_to_handle,
-     .help = "signals that stop the job and are passed on to the workers. Default: "
+     .help = "signals that stop the job, passed on to the workers. Default: "
              "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
      .torchrun = true},
     {.name = "timeout",
      .metavar = "S",
      .group = Group::stopping,
      .apply = apply::seconds_or_none<&JobSpec::timeout>,
-     .help = "stop the job S seconds after ddprun's start, exit code 124. Default: 0, "
-             "never"},
+     .help = "stop the job S seconds after ddprun's start, exit code 124. Default: "
+             "0, never"},
     {.name = "exit-grace",
      .metavar = "S",
      .group = Group::stopping,
      .apply = apply::seconds<&JobSpec::exit_grace>,
-     .help = "how many seconds the other workers may go on after the first one has ended "
-             "with 0. Default: without limit"},
+     .help = "seconds that workers may go on after the first one ended with 0. "
+             "Default: no limit"},
     {.name = "progress-timeout",
      .metavar = "S",
      .group = Group::stopping,
      .apply = apply::seconds_or_none<&JobSpec::progress_timeout>,
-     .help = "a worker that has reported progress once and then is silent for S seconds "
-             "counts as failed. Default: 0, never"},
+     .help = "a worker that has reported progress and then is silent for S seconds "
+             "has failed. Default: 0, never"},
     {.name = "restart-backoff",
      .metavar = "S",
      .group = Group::stopping,
      .apply = apply::restart_backoff,
-     .help = "first pause before a restart where workers fail at once again and again; it "
-             "doubles. 0: no pause. Default: 1"},
+     .help = "first pause where workers fail at once again and again; it doubles, 0 "
+             "is none. Default: 1"},
     {.name = "keep-descendants",
      .group = Group::stopping,
      .apply = apply::flag<&JobSpec::keep_descendants>,
@@ -222,16 +220,16 @@ constexpr Option kOptions[] = {
      .metavar = "DIR",
      .group = Group::output,
      .apply = apply::text<&JobSpec::log_dir>,
-     .help = "keep log files under DIR, or have no files at all with /dev/null. Default: "
-             "under $TMPDIR, and only where one was asked for or a worker failed",
+     .help = "where log files are kept; /dev/null: no files at all. Default: under "
+             "$TMPDIR, gone after a success",
      .torchrun = true},
     {.name = "redirects",
      .letter = 'r',
      .metavar = "0..3|MAP",
      .group = Group::output,
      .apply = apply::redirects,
-     .help = "write the workers' stdout (1), stderr (2) or both (3) to files only; for "
-             "some local ranks with a map: 0-7:3,*:1. Default: 0",
+     .help = "stdout (1), stderr (2) or both (3) to files only; by local rank with a"
+             " map: 0-7:3,*:1. Default: 0",
      .torchrun = true},
     {.name = "tee",
      .letter = 't',
@@ -251,9 +249,9 @@ constexpr Option kOptions[] = {
      .metavar = "TEMPLATE",
      .group = Group::output,
      .apply = apply::prefix,
-     .help = "what stands before each line, with ${rank} ${local_rank} ${role_name} "
-             "${hostname} ${attempt} ${stream} ${time}; '' is nothing. Default: [${rank}],"
-             " or TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+     .help = "what stands before each line: ${rank} ${local_rank} ${role_name} "
+             "${hostname} ${attempt} ${stream} ${time}. Default: "
+             "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE, or [${rank}]",
      .torchrun = true,
      .free_text = true,
      .second_variable = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"},
@@ -261,8 +259,8 @@ constexpr Option kOptions[] = {
      .metavar = "TEXT,...",
      .group = Group::output,
      .apply = apply::duplicate_stdout_filters,
-     .help = "lines of stdout with one of these texts also go to one file; a comma in a "
-             "text is doubled",
+     .help = "lines of stdout with one of these texts also go to one file; `,,` is a"
+             " comma",
      .torchrun = true,
      .free_text = true},
     {.name = "duplicate-stderr-filters",
@@ -276,9 +274,8 @@ constexpr Option kOptions[] = {
      .metavar = "auto|pty|pipe|inherit",
      .group = Group::output,
      .apply = apply::output,
-     .help = "what the workers write to: a terminal of their own (pty), a pipe, or what "
-             "ddprun writes to (inherit). Default: auto, a pty where ddprun writes to a "
-             "terminal"},
+     .help = "what workers write to; inherit: ddprun's own. Default: auto, a pty "
+             "where ddprun has a terminal"},
     {.name = "line-buffer",
      .group = Group::output,
      .apply = apply::flag<&JobSpec::line_buffer>,
@@ -297,9 +294,8 @@ constexpr Option kOptions[] = {
      .metavar = "RANKS:COMMAND",
      .group = Group::output,
      .apply = apply::wrap,
-     .help = "put COMMAND before the program of some ranks, '2:gdb --args' for example; %r"
-             " is the rank, %l the local rank, %h the host, %a the attempt. May be given "
-             "more than once",
+     .help = "COMMAND before the program of some ranks: '2:gdb --args'; %r rank, %l "
+             "local rank, %h host, %a attempt. Repeatable",
      .free_text = true,
      .repeatable = true},
     {.name = "quiet",
@@ -334,7 +330,7 @@ constexpr Option kOptions[] = {
     {.name = "print-completion",
      .metavar = "bash|zsh|fish|tcsh",
      .group = Group::results,
-     .availability = Availability::later,
+     .help = "print a script that completes ddprun's options in this shell, and exit",
      .torchrun = true,
      .variable = false},
     {.name = "help",
@@ -358,8 +354,8 @@ constexpr Option kOptions[] = {
      .metavar = "[=local_rank]",
      .group = Group::old_lines,
      .apply = apply::pass_local_rank,
-     .help = "give the program --local-rank=N (or --local_rank=N) as its first argument, "
-             "as torch.distributed.launch does"},
+     .help = "give the program --local-rank=N (or --local_rank=N) as its first "
+             "argument, as torch.distributed.launch does"},
     {.name = "run-path",
      .group = Group::old_lines,
      .apply = apply::flag<&JobSpec::run_path>,

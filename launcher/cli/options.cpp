@@ -41,6 +41,24 @@ std::string names_of(std::vector<const Option*> matches) {
 
 }  // namespace
 
+std::span<const Heading> headings() {
+  static constexpr Heading kHeadings[] = {
+      {Group::job, "Job"},
+      {Group::rendezvous, "Rendezvous"},
+      {Group::devices, "Devices"},
+      {Group::stopping, "Stopping"},
+      {Group::output, "Output"},
+      {Group::results, "Results"},
+      {Group::old_lines, "For old command lines"},
+  };
+  return kHeadings;
+}
+
+std::string written(const Option& option) {
+  return "--" + std::string(option.name) + (option.takes_value() ? " " : "") +
+         std::string(option.metavar);
+}
+
 const Option* find_option(std::string_view name) {
   for (const Option& option : options())
     if (option.name == name || (!name.empty() && option.alias == name)) return &option;

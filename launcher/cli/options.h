@@ -37,6 +37,10 @@ struct Option {
   bool alias_of_torchrun = false;  // the alias, not the name, is what torchrun calls it
 
   bool takes_value() const { return !metavar.empty() && !optional_value(); }
+  // --help and the like: printed and over, whatever else is there.
+  bool ends_the_scan() const {
+    return name == "help" || name == "version" || name == "print-completion";
+  }
   bool optional_value() const { return metavar.starts_with('['); }
   // What torchrun calls it; empty where torchrun has no such option.
   std::string_view torchrun_name() const {
@@ -44,6 +48,13 @@ struct Option {
     return torchrun ? name : std::string_view();
   }
 };
+
+// The groups in the order of --help, and how they are called there.
+struct Heading {
+  Group group;
+  std::string_view title;
+};
+std::span<const Heading> headings();
 
 // All options in the order of --help.
 std::span<const Option> options();
@@ -56,6 +67,9 @@ const Option* find_option(char letter);
 // takes (its two spellings count as two there, so `nproc` is ambiguous and `nproc_` is not). The
 // error names the candidates or the nearest option.
 Result<const Option*> resolve_option(std::string_view name);
+
+// "--tee 0..3|MAP": how it is written, without its letter.
+std::string written(const Option& option);
 
 // "PET_NPROC_PER_NODE"; empty for an option without a variable.
 std::string variable_of(const Option& option);

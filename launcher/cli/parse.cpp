@@ -1,5 +1,6 @@
 #include "launcher/cli/parse.h"
 
+#include "launcher/cli/completion.h"
 #include "launcher/cli/contradictions.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/merge.h"
@@ -47,6 +48,15 @@ std::string apply_setting(const Setting& setting, Settings& settings) {
   return {};
 }
 
+Exit print_and_exit(const Given& given) {
+  if (given.option->name == "help") return {0, help_text(), ""};
+  if (given.option->name == "version") return {0, "ddprun " + std::string(version()) + "\n", ""};
+  const std::optional<Shell> shell = shell_named(given.value);
+  if (shell) return {0, completion_script(*shell), ""};
+  constexpr std::string_view kShells[] = {"bash", "zsh", "fish", "tcsh"};
+  return usage_error("--print-completion: " + not_a_choice(given.value, kShells));
+}
+
 // -q on the command line beats PET_VERBOSE, and the other way round.
 void prefer_typed_verbosity(std::vector<Setting>& settings) {
   const auto is_verbosity = [](const Setting& s) {
@@ -84,11 +94,8 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
                                   const Environment& environment) {
   Result<Scan> scanned = scan(words);
   if (!scanned) return usage_error(scanned.error().text);
-  if (!scanned->options.empty()) {
-    const std::string_view last = scanned->options.back().option->name;
-    if (last == "help") return Exit{0, help_text(), ""};
-    if (last == "version") return Exit{0, "ddprun " + std::string(version()) + "\n", ""};
-  }
+  if (!scanned->options.empty() && scanned->options.back().option->ends_the_scan())
+    return print_and_exit(scanned->options.back());
   std::vector<Setting> given = merge(scanned->options, environment);
   prefer_typed_verbosity(given);
   Settings settings;

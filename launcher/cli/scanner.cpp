@@ -71,7 +71,7 @@ Result<Scan> scan(const std::vector<std::string>& words) {
       word->value = words[++i];
     }
     result.options.push_back({&option, word->value.value_or("1")});
-    if (option.name == "help" || option.name == "version") return result;
+    if (option.ends_the_scan()) return result;
   }
   result.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
   return result;

@@ -25,9 +25,9 @@ struct Scan {
   bool separator = false;            // a `--` stood before PROGRAM
 };
 
-// Reads `words` (without argv[0]) up to the first that is not an option, or `--`. --help and
-// --version end the scan, so that what is wrong behind them does not matter. An Error is one line
-// that names the word; values are not looked into.
+// Reads `words` (without argv[0]) up to the first that is not an option, or `--`. --help,
+// --version and --print-completion end the scan, so that what is wrong behind them does not matter.
+// An Error is one line that names the word; values are not looked into.
 Result<Scan> scan(const std::vector<std::string>& words);
 
 }  // namespace ddprun::cli

@@ -194,7 +194,8 @@ TEST(Parse, SaysOnceWhatIsMeaninglessAndDoesNotValidateIt) {
       job_of({"--device=cpu", "--oversubscribe", "--simulate-gpus=x", "p"}).notices,
       ElementsAre("--oversubscribe, --simulate-gpus: meaningless with --device cpu, ignored"));
   EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--rdzv-endpoint=h", "--local-addr=a", "p"}).notices,
-              ElementsAre("--rdzv-endpoint, --local-addr: meaningless with one node, ignored"));
+              ElementsAre("--rdzv-endpoint: meaningless with one node, ignored",
+                          "--local-addr: meaningless with one node, ignored"));
   EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--node-rank=3", "p"}).notices,
               ElementsAre("--node-rank: meaningless with --rdzv-backend c10d, ignored"));
   EXPECT_THAT(job_of({"--rdzv-backend=c10d", "--node-rank=0", "p"}).notices, IsEmpty());

@@ -1,0 +1,32 @@
+// The manual page in the programs that show it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+TEST(ManualPage, GroffHasNothingToSay) {
+  if (::access("/usr/bin/groff", X_OK) != 0)
+    GTEST_SKIP() << "groff is not installed: the manual page was NOT rendered";
+  const Finished end = run({"/usr/bin/groff", "-man", "-ww", "-Tutf8", "-P-cbou", DDPRUN_MANUAL});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.err, "");
+  EXPECT_THAT(end.out, testing::HasSubstr("--nproc-per-node"));
+  EXPECT_THAT(end.out, testing::HasSubstr("EXIT STATUS"));
+}
+
+TEST(ManualPage, ManShowsIt) {
+  if (::access("/usr/bin/man", X_OK) != 0)
+    GTEST_SKIP() << "man is not installed: the manual page was NOT shown";
+  const Finished end =
+      run({"/usr/bin/man", "-l", "--warnings", DDPRUN_MANUAL}, {.environment = {"MANPAGER=cat"}});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.err, "");
+  EXPECT_THAT(end.out, testing::HasSubstr("ddprun - start and watch"));
+}
+
+}  // namespace
+}  // namespace ddprun::test
