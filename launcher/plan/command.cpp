@@ -12,6 +12,36 @@ void replace_macro(std::string& word, const std::string& local_rank) {
     word.replace(at, kMacro.size(), local_rank);
 }
 
+std::string expand(std::string_view word, const WorkerPlan& worker, const std::string& host,
+                   int attempt) {
+  std::string text;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const char field = word[i] == '%' && i + 1 < word.size() ? word[i + 1] : '\0';
+    switch (field) {
+      case 'r':
+        text += std::to_string(worker.rank);
+        break;
+      case 'l':
+        text += std::to_string(worker.local_rank);
+        break;
+      case 'h':
+        text += host;
+        break;
+      case 'a':
+        text += std::to_string(attempt);
+        break;
+      case '%':
+        text += '%';
+        break;
+      default:
+        text += word[i];
+        continue;
+    }
+    ++i;
+  }
+  return text;
+}
+
 }  // namespace
 
 bool runs_python(const cli::JobSpec& job) {
@@ -36,6 +66,22 @@ std::vector<std::string> worker_command(const cli::JobSpec& job, const std::stri
   argv.insert(argv.end(), argument, job.command.end());
   for (std::size_t i = 1; i < argv.size(); ++i) replace_macro(argv[i], number);
   return argv;
+}
+
+std::vector<std::string> wrapper_of(const cli::JobSpec& job, int rank) {
+  for (const cli::Wrap& wrap : job.wraps)
+    if (wrap.ranks.contains(rank)) return wrap.words;
+  return {};
+}
+
+std::vector<std::string> command_line(const WorkerPlan& worker, const std::string& host,
+                                      int attempt) {
+  std::vector<std::string> words;
+  words.reserve(worker.wrapper.size() + worker.argv.size());
+  for (const std::string& word : worker.wrapper)
+    words.push_back(expand(word, worker, host, attempt));
+  words.insert(words.end(), worker.argv.begin(), worker.argv.end());
+  return words;
 }
 
 }  // namespace ddprun::plan

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/plan/command.h"
 #include "launcher/plan/place.h"
 #include "launcher/plan/wording.h"
 #include "launcher/plan/worker_environment.h"
@@ -85,11 +86,27 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+std::string line_of_words(const std::vector<std::string>& words) {
+  std::string text = " ";
+  for (const std::string& word : words) text += " " + quoted(word);
+  return text + "\n";
+}
+
+// The command of rank 0, and one for each other wrapper.
 std::string command_of(const LaunchPlan& plan) {
-  std::string text;
-  for (const std::string& word : plan.workers.front().argv) text += " " + quoted(word);
-  const bool differs = plan.workers.front().argv != plan.workers.back().argv;
-  return "command" + std::string(differs ? " (of rank 0)" : "") + ":\n " + text + "\n";
+  const WorkerPlan& first = plan.workers.front();
+  const bool differs = first.argv != plan.workers.back().argv;
+  std::vector<const std::vector<std::string>*> wrappers{&first.wrapper};
+  std::string others;
+  for (const WorkerPlan& worker : plan.workers) {
+    const auto same = [&](const auto* wrapper) { return *wrapper == worker.wrapper; };
+    if (std::ranges::any_of(wrappers, same)) continue;
+    wrappers.push_back(&worker.wrapper);
+    others += "command of rank " + std::to_string(worker.rank) + ":\n" +
+              line_of_words(command_line(worker, plan.host, 0));
+  }
+  return "command" + std::string(differs || !others.empty() ? " (of rank 0)" : "") + ":\n" +
+         line_of_words(command_line(first, plan.host, 0)) + others;
 }
 
 std::string environment_of(const LaunchPlan& plan, const Meeting& meeting,

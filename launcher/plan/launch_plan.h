@@ -19,7 +19,8 @@ struct WorkerPlan {
   int local_rank = 0;
   std::optional<int> cuda_ordinal;  // none: the worker runs on the CPU
   std::optional<devices::Gpu> gpu;  // set together with cuda_ordinal
-  std::vector<std::string> argv;    // argv[0] is the program as it is to be searched for
+  std::vector<std::string> argv;    // its first word is the program as it is to be searched for
+  std::vector<std::string> wrapper = {};  // words before argv, see plan::command_line; mostly none
   // --virtual-local-rank: its own CUDA_VISIBLE_DEVICES. It then sees one device, cuda:0.
   std::optional<std::string> visible_devices = {};
   std::optional<placement::Binding> binding = {};  // --bind, where the topology could be read

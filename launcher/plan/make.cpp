@@ -143,10 +143,28 @@ std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
       worker.visible_devices = own_list(q, static_cast<std::size_t>(rank), gpus);
       if (gpus) worker.cuda_ordinal = 0;
     }
+    worker.wrapper = wrapper_of(q.job, rank);
     worker.argv = worker_command(q.job, q.node.python, rank);
     workers.push_back(std::move(worker));
   }
   return workers;
+}
+
+// Options that name ranks which the job does not have.
+std::string wrong_rank(const Question& q, int count) {
+  const int last = count - 1;
+  if (q.job.stdin_rank && *q.job.stdin_rank > last)
+    return "--stdin " + std::to_string(*q.job.stdin_rank) + ": there is no such rank, with " +
+           count_text(static_cast<std::size_t>(count), "worker") + " the last one is " +
+           std::to_string(last);
+  for (const cli::Wrap& wrap : q.job.wraps) {
+    int rank = 0;
+    while (rank <= last && !wrap.ranks.contains(rank)) ++rank;
+    if (rank > last)
+      return "--wrap: '" + wrap.words.front() + "' is for none of the ranks; the last one is " +
+             std::to_string(last);
+  }
+  return "";
 }
 
 // Remarks about devices concern nobody who asked for the CPU.
@@ -173,10 +191,7 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   const int count = count_workers(q, *gpus);
   if (*gpus && !job.oversubscribe && count > static_cast<int>(visible.gpus.size()))
     return too_many(q, count);
-  if (job.stdin_rank && *job.stdin_rank >= count)
-    return Error{"--stdin " + std::to_string(*job.stdin_rank) + ": there is no such rank, with " +
-                 count_text(static_cast<std::size_t>(count), "worker") + " the last one is " +
-                 std::to_string(count - 1)};
+  if (std::string wrong = wrong_rank(q, count); !wrong.empty()) return Error{std::move(wrong)};
   LaunchPlan plan;
   plan.host = node.host;
   plan.workers = make_workers(q, count, *gpus);

@@ -177,11 +177,14 @@ std::string loader_of(std::string_view head) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
-ExecFailure explain_exec_failure(std::string_view program, int error, const ProgramTraits& file) {
+ExecFailure explain_exec_failure(std::string_view program, int error, const ProgramTraits& file,
+                                 std::string_view origin) {
   ExecFailure failure;
   const bool found = file.kind != ProgramTraits::Kind::missing;
   failure.code = error == ENOENT && found ? process::kExitNotExecutable : exec_failure_code(error);
-  failure.text = "cannot start '" + printable(program) + "': " + explain(program, error, file);
+  failure.text = "cannot start '" + printable(program) + "'" +
+                 (origin.empty() ? "" : " (from " + std::string(origin) + ")") + ": " +
+                 explain(program, error, file);
   return failure;
 }
 

@@ -26,8 +26,10 @@ struct ProgramTraits {
 // The exit code when nothing but exec's errno is known.
 int exec_failure_code(int error);
 
-// `program` as the user typed it; `error` is exec's errno. Pure.
-ExecFailure explain_exec_failure(std::string_view program, int error, const ProgramTraits& file);
+// `program` as the user typed it; `error` is exec's errno; `origin` says where the program was
+// named if that was not the command line's PROGRAM: "--wrap". Pure.
+ExecFailure explain_exec_failure(std::string_view program, int error, const ProgramTraits& file,
+                                 std::string_view origin = "");
 
 // The interpreter in a `#!` line, or the dynamic loader in an ELF file's PT_INTERP; empty when
 // there is neither.

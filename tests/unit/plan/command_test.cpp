@@ -59,5 +59,36 @@ TEST(Command, TheLocalRankCanBeAnArgument) {
               ElementsAre("./p", "--local-rank=0", "--", "x"));
 }
 
+cli::JobSpec wrapped(const Words& words) {
+  cli::JobSpec job = job_of(words);
+  job.wraps = {{{{{2, 3}}}, {"gdb", "--args"}}, {{{cli::kEveryRank}}, {"perf", "-o", "perf.%r"}}};
+  return job;
+}
+
+TEST(Wrapper, TheFirstThatHasTheRankCounts) {
+  EXPECT_THAT(wrapper_of(wrapped({"p"}), 3), ElementsAre("gdb", "--args"));
+  EXPECT_THAT(wrapper_of(wrapped({"p"}), 4), ElementsAre("perf", "-o", "perf.%r"));
+  EXPECT_THAT(wrapper_of(job_of({"p"}), 0), ::testing::IsEmpty());
+}
+
+TEST(Wrapper, ItsFieldsAreFilledInAndTheProgramIsLeftAlone) {
+  WorkerPlan worker;
+  worker.rank = 12;
+  worker.local_rank = 4;
+  worker.wrapper = {"%r-%l", "%h", "%a%a", "%%r", "%d", "%"};
+  worker.argv = {"p", "%r"};
+  EXPECT_THAT(command_line(worker, "gpu07", 3),
+              ElementsAre("12-4", "gpu07", "33", "%r", "%d", "%", "p", "%r"));
+}
+
+TEST(Wrapper, StandsBeforePython) {
+  const auto plan = make(wrapped({"-n", "3", "a.py", "x"}), gpus(0), {}, a_node());
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(command_line(plan->workers.at(2), "h", 0),
+              ElementsAre("gdb", "--args", "python3", "-u", "a.py", "x"));
+  EXPECT_THAT(command_line(plan->workers.at(1), "h", 0),
+              ElementsAre("perf", "-o", "perf.1", "python3", "-u", "a.py", "x"));
+}
+
 }  // namespace
 }  // namespace ddprun::plan

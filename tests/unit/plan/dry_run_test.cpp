@@ -71,6 +71,17 @@ TEST(DryRun, ShowsTheCpusOfBoundWorkers) {
           "rank 0: CPUs 0-2,8\n"));
 }
 
+TEST(DryRun, ShowsEachWrapperOnce) {
+  cli::JobSpec job = job_of({"-n", "5", "p", "x"});
+  job.wraps = {{{{{1, 2}}}, {"gdb", "%r"}}, {{{{3, 3}}}, {"perf stat"}}};
+  const auto plan = make(job, gpus(0), {}, a_node());
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(table(*plan), HasSubstr("command (of rank 0):\n  p x\n"
+                                      "command of rank 1:\n  gdb 1 p x\n"
+                                      "command of rank 3:\n  'perf stat' p x\n"
+                                      "environment"));
+}
+
 TEST(DryRun, EndsWithTheNotices) {
   EXPECT_THAT(table(plan_of({"--standalone", "--master-port=x", "p"}, gpus(0))),
               HasSubstr("note: --master-port: meaningless with --standalone, ignored\n"));

@@ -191,5 +191,23 @@ TEST(Make, KeepsTheRole) {
   EXPECT_EQ(plan_of({"--role", "trainer", "p"}, gpus(0)).role, "trainer");
 }
 
+// Whether these ranks exist is known only now that the workers are counted.
+TEST(Make, RanksThatAreNotThereAreRefused) {
+  const auto refusal = [](const cli::JobSpec& job) {
+    const auto plan = make(job, gpus(2), devices::visible(std::nullopt, gpus(2)), a_node());
+    return plan ? "" : plan.error().text;
+  };
+  cli::JobSpec job = job_of({"p"});
+  job.stdin_rank = 1;
+  EXPECT_EQ(refusal(job), "");
+  job.stdin_rank = 2;
+  EXPECT_EQ(refusal(job), "--stdin 2: there is no such rank, with 2 workers the last one is 1");
+  job.stdin_rank.reset();
+  job.wraps = {{{{{1, 9}}}, {"gdb"}}};
+  EXPECT_EQ(refusal(job), "");
+  job.wraps = {{{{{1, 9}}}, {"gdb"}}, {{{{2, 9}}}, {"perf", "stat"}}};
+  EXPECT_EQ(refusal(job), "--wrap: 'perf' is for none of the ranks; the last one is 1");
+}
+
 }  // namespace
 }  // namespace ddprun::plan
