@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "launcher/agent/programs.h"
 #include "launcher/cli/environment.h"
 #include "launcher/cli/parse.h"
 #include "launcher/plan/launch_plan.h"
@@ -14,12 +15,12 @@ namespace ddprun {
 // start asks this.
 std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
                                                 const plan::LaunchPlan& plan,
-                                                const cli::Environment& environment);
+                                                agent::Programs& programs);
 
 // Runs the checks that come before a start and shows the plan: a table for stdout, or with --report
 // JSON, for stdout (`-`) or written to the file. Exit code 0, or 2 where a real run would refuse or
 // could not execute the program, with the line that it would print.
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
-                  const cli::Environment& environment);
+                  const cli::Environment& environment, agent::Programs& programs);
 
 }  // namespace ddprun

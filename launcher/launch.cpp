@@ -116,13 +116,16 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   const Start start{spec, node.host, timings};
   if (!plan) return refuse(start, plan.error().text);
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
-  if (spec.dry_run) return show(dry_run(spec, *plan, environment));
-  if (const auto why = cannot_start(spec, *plan, environment))
+  auto programs = agent::Programs::in(spec.chdir, environment);
+  if (!programs) return refuse(start, programs.error().text);
+  if (spec.dry_run) return show(dry_run(spec, *plan, environment, *programs));
+  if (const auto why = cannot_start(spec, *plan, *programs))
     return refuse(start, why->text, why->code);
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),
                      .environment = std::move(environment),
                      .host = node.host,
+                     .programs = std::move(*programs),
                      .link = std::move(link),
                      .timings = timings});
 }

@@ -5,9 +5,9 @@
 // signals and timers.
 #pragma once
 
-#include <optional>
 #include <string>
 
+#include "launcher/agent/programs.h"
 #include "launcher/cli/environment.h"
 #include "launcher/cli/job_spec.h"
 #include "launcher/guardian/guardian.h"
@@ -22,6 +22,7 @@ struct Job {
   plan::LaunchPlan plan;
   cli::Environment environment;  // the one ddprun was started with
   std::string host;
+  Programs programs;
   guardian::Link link;
   report::Timings timings;  // what was over before
 };
@@ -34,10 +35,5 @@ report::ExitDecision run(Job job);
 // Where the store of a job on one node listens and where its workers find it: a loopback address
 // that the user names is kept, everything else is 127.0.0.1, because nobody else can need it.
 std::string store_address(const cli::JobSpec& spec);
-
-// Why `program`, searched in the PATH of `environment`, could not be executed; none when it can, as
-// far as can be told without doing it.
-std::optional<report::ExecFailure> cannot_execute(const std::string& program,
-                                                  const cli::Environment& environment);
 
 }  // namespace ddprun::agent

@@ -9,20 +9,23 @@
 #include <system_error>
 
 #include "launcher/agent/results.h"
+#include "launcher/plan/command.h"
 #include "launcher/report/core_dump.h"
 #include "launcher/report/error_file.h"
 
 namespace ddprun::agent {
 namespace {
 
-std::string core_of(const JobParts& parts, const supervise::WorkerEnd& worker) {
+std::string core_of(const JobParts& parts, const Round& last, const supervise::WorkerEnd& worker) {
   if (!worker.status || !worker.status->core_dumped) return {};
+  const auto& planned = parts.job.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+  const auto words = plan::command_line(planned, parts.job.host, last.attempt());
   std::error_code ignored;
   return report::find_core(
       {.pid = worker.pid,
        .signal = worker.status->value,
-       .program = parts.program.path,
-       .folder = parts.job.spec.chdir.value_or(std::filesystem::current_path(ignored).string()),
+       .program = parts.programs.find(words.front()).path,
+       .folder = std::filesystem::absolute(parts.job.spec.chdir.value_or("."), ignored).string(),
        .host = parts.job.host,
        .uid = ::getuid(),
        .gid = ::getgid()});
@@ -47,7 +50,7 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   facts.last_stderr[index] = parts.output.tail_stderr(*first_failed);
   facts.last_stdout[index] = parts.output.tail_stdout(*first_failed);
   facts.out_of_memory = last.out_of_memory();
-  facts.core = core_of(parts, last.outcome().workers.at(index));
+  facts.core = core_of(parts, last, last.outcome().workers.at(index));
   std::string& text = facts.error_files.at(index);
   text = read_error_file(parts.directory.error_file(facts.attempt, plan.workers.at(index).rank));
   if (!text.empty() || parts.directory.kept())

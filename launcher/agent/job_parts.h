@@ -5,9 +5,10 @@
 
 #include "launcher/agent/agent.h"
 #include "launcher/agent/job_events.h"
+#include "launcher/agent/programs.h"
 #include "launcher/agent/run_directory.h"
+#include "launcher/agent/stdin_rank.h"
 #include "launcher/output/output.h"
-#include "launcher/process/program.h"
 #include "launcher/process/spawn.h"
 
 namespace ddprun::agent {
@@ -19,7 +20,8 @@ struct JobParts {
   output::Output& output;
   RunDirectory& directory;
   process::SpawnSettings spawn;
-  process::ProgramFile program;  // where the workers' program was found, or why it was not
+  Programs& programs;
+  StdinRank& stdin_rank;
   const std::string& run_id;
   JobEvents& events;
   report::Timings timings;

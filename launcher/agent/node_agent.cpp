@@ -18,11 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kOutputPatienceWithoutGuardian{100};
 constexpr std::chrono::milliseconds kOutputPatienceWhenStopped{1000};
 
-process::ProgramFile find_program(const Job& job) {
-  return process::find_program(job.plan.workers.front().argv.front(),
-                               job.environment.get("PATH").value_or(process::kDefaultPath));
-}
-
 }  // namespace
 
 NodeAgent::NodeAgent(Job job)
@@ -31,6 +26,7 @@ NodeAgent::NodeAgent(Job job)
       output_(io_, output_options(job_)),
       events_(job_.plan, job_.host),
       store_(io_, job_.spec, output_),
+      stdin_rank_(job_.spec, job_.link, [this](int signo) { on_signal(signo); }),
       guardian_(io_, job_.link.alive.release()) {}
 
 report::ExitDecision NodeAgent::run() {
@@ -59,7 +55,8 @@ report::ExitDecision NodeAgent::run() {
                           .spawn = {.launcher = ::getpid(),
                                     .descriptors = inherited,
                                     .ignored_signals = process::ignored_signals()},
-                          .program = find_program(job_),
+                          .programs = job_.programs,
+                          .stdin_rank = stdin_rank_,
                           .run_id = run_id_,
                           .events = events_,
                           .timings = job_.timings});
@@ -87,6 +84,7 @@ void NodeAgent::begin_round(int attempt, std::uint16_t store_port) {
 
 void NodeAgent::on_round_ended() {
   store_.close();
+  stdin_rank_.give_terminal_back();
   output_.stop_reading();
   decision_ = conclude(*parts_, *round_);
   flush();
@@ -96,13 +94,16 @@ void NodeAgent::on_signal(int signo) {
   if (!round_) return output_.hurry(kOutputPatienceWhenStopped);  // it only shows a refusal
   switch (signo) {
     case SIGCHLD:
-      return round_->on_child_ended();
+      round_->on_child_ended();
+      if (stdin_rank_.on_child_changed()) suspend();
+      return;
     case SIGUSR1:
     case SIGUSR2:
       return round_->pass_user_signal(signo);
     case SIGTSTP:
       return suspend();
     case SIGCONT:
+      stdin_rank_.on_continued();
       return round_->signal_groups(SIGCONT);
     default:
       break;
@@ -114,6 +115,7 @@ void NodeAgent::on_signal(int signo) {
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
 void NodeAgent::suspend() {
   round_->signal_groups(SIGSTOP);
+  stdin_rank_.give_terminal_back();
   guardian::stop_until_continued(guardian_.native_handle());
 }
 

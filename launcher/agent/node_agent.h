@@ -14,6 +14,7 @@
 #include "launcher/agent/round.h"
 #include "launcher/agent/run_directory.h"
 #include "launcher/agent/signal_reader.h"
+#include "launcher/agent/stdin_rank.h"
 #include "launcher/agent/store_host.h"
 #include "launcher/output/output.h"
 
@@ -44,6 +45,7 @@ class NodeAgent {
   output::Output output_;
   JobEvents events_;
   StoreHost store_;
+  StdinRank stdin_rank_;
   std::optional<RunDirectory> directory_;
   std::optional<SignalReader> signals_;
   boost::asio::posix::stream_descriptor guardian_;

@@ -42,6 +42,9 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
       starter_(parts, meeting),
       workers_(parts.io, worker_count(parts),
                [this](int local_rank, process::WaitStatus status) {
+                 // A key of the terminal told it to end, and means the whole job.
+                 if (parts_.stdin_rank.on_ended(workers_.pid(local_rank), status))
+                   group_.note_signalled(local_rank, status.value);
                  on_worker_ended(local_rank, status);
                  // Orphans that ended behind this worker could not be seen before it was reaped.
                  if (stage_ == Stage::running) on_child_ended();

@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "launcher/agent/placed.h"
+#include "launcher/plan/command.h"
 #include "launcher/process/exit_codes.h"
 
 namespace ddprun::agent {
@@ -28,9 +30,11 @@ Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
       null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank) {
-  if (parts_.program.error != 0)
-    return StartFailure{process::SpawnStep::exec, parts_.program.error, {}};
   const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
+  std::vector<std::string> argv = plan::command_line(worker, parts_.job.host, attempt_);
+  const process::ProgramFile& program = parts_.programs.find(argv.front());
+  if (program.error != 0)
+    return StartFailure{process::SpawnStep::exec, program.error, {}, local_rank};
   if (const auto made = parts_.directory.make_worker_directory(attempt_, worker.rank); !made)
     return StartFailure{{}, errno, made.error().text};
   auto streams =
@@ -40,19 +44,22 @@ boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int 
                           .directory = parts_.directory.worker_path(attempt_, worker.rank)});
   if (!streams) return StartFailure{{}, errno, streams.error().text};
   const auto placement = placement_of(worker);
-  const process::SpawnRequest request{
-      .path = parts_.program.path,
-      .argv = worker.argv,
+  process::SpawnRequest request{
+      .path = program.path,
+      .argv = std::move(argv),
       .env = environment_.own(worker, parts_.directory.error_file(attempt_, worker.rank)),
       .shared_env = &environment_.shared(),
       .in = null_.get(),
       .out = streams->out.get(),
       .err = streams->err.get(),
-      .placement = placement ? &*placement : nullptr};
+      .placement = placement ? &*placement : nullptr,
+      .directory = parts_.programs.directory()};
+  parts_.stdin_rank.prepare(worker, request);
   process::PlacementErrors refused;
   const auto pid = workers.start(local_rank, request, parts_.spawn, &refused);
-  if (!pid) return StartFailure{pid.error().step, pid.error().error, {}};
+  if (!pid) return StartFailure{pid.error().step, pid.error().error, {}, local_rank};
   if (placement) warn_once(refusal_text(worker, refused));
+  parts_.stdin_rank.on_started(worker, *pid);
   return *pid;
 }
 
@@ -63,10 +70,10 @@ void Starter::warn_once(const std::string& refusal) {
 }
 
 report::ExecFailure Starter::explain(const StartFailure& failure) const {
-  const std::string& name = parts_.job.plan.workers.front().argv.front();
+  const auto& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(failure.local_rank));
   if (failure.step == process::SpawnStep::exec)
-    return report::explain_exec_failure(name, failure.error,
-                                        report::look_at_program(name, parts_.program.path));
+    return parts_.programs.explain(
+        worker, plan::command_line(worker, parts_.job.host, attempt_).front(), failure.error);
   std::string text = "cannot start a worker: ";
   text += failure.step
               ? std::string(process::call_of(*failure.step)) + ": " + ::strerror(failure.error)

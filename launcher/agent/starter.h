@@ -17,6 +17,7 @@ struct StartFailure {
   std::optional<process::SpawnStep> step;
   int error = 0;  // errno
   std::string text;
+  int local_rank = 0;
 };
 
 class Starter {

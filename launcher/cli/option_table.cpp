@@ -289,7 +289,8 @@ constexpr Option kOptions[] = {
      .metavar = "none|RANK",
      .group = Group::output,
      .apply = apply::stdin_rank,
-     .help = "the rank that reads ddprun's stdin. Default: none"},
+     .help = "the rank that reads ddprun's stdin; on a terminal Ctrl-C, Ctrl-Z and fg work as for "
+             "any program. The others read nothing. Default: none"},
     {.name = "wrap",
      .metavar = "RANKS:COMMAND",
      .group = Group::output,

@@ -15,6 +15,7 @@
 
 #include "launcher/process/children.h"
 #include "launcher/process/exit_codes.h"
+#include "launcher/process/terminal.h"
 
 namespace ddprun::guardian {
 namespace {
@@ -64,6 +65,7 @@ bool asks_to_stop(int signo) {
 struct Watch {
   pid_t child = 0;
   int link = -1;           // our end of a pipe whose other end only the child has
+  pid_t job_group = 0;     // see Link
   bool is_init = false;    // this is process 1
   bool clears_up = false;  // everything below this process is the job
 };
@@ -74,6 +76,9 @@ struct Watch {
   const int signo = WTERMSIG(status);
   if (asks_to_stop(signo) || !watch.clears_up) end_by_signal(signo, watch.is_init);
   clear_up();
+  // The rank that read from it has died with the terminal in its hands.
+  ::signal(SIGTTOU, SIG_IGN);
+  process::Terminal(STDIN_FILENO, watch.job_group).take_back(0);
   if (signo != SIGKILL) {
     say("ddprun: the launcher itself has failed (signal " + std::to_string(signo) +
         "), which is a bug of ddprun; the processes of the job were killed\n");
@@ -129,7 +134,7 @@ void open_standard_descriptors() {
 // Forks. The parent waits for the child and ends as it ends; the child, in a process group of its
 // own and killed with its parent, goes on with the end of a pipe that tells whether the parent is
 // still there.
-UniqueFd fork_watched(bool is_init, bool clears_up) {
+UniqueFd fork_watched(Watch watch) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
   const pid_t parent = ::getpid();
@@ -138,7 +143,10 @@ UniqueFd fork_watched(bool is_init, bool clears_up) {
   if (child != 0) {
     ::setpgid(child, child);  // in both processes: whoever comes first
     ::close(ends[0]);
-    run({.child = child, .link = ends[1], .is_init = is_init, .clears_up = clears_up});
+    watch.child = child;
+    watch.link = ends[1];
+    watch.is_init = parent == 1;
+    run(watch);
   }
   ::setpgid(0, 0);
   ::close(ends[1]);
@@ -182,7 +190,6 @@ void stop_until_continued(int link) {
 
 Link split() {
   open_standard_descriptors();
-  const bool is_init = ::getpid() == 1;
   std::vector<int> blocked = handled_signals();
   blocked.push_back(SIGTTIN);
   const sigset_t set = set_of(blocked);
@@ -193,9 +200,9 @@ Link split() {
   Link link{.alive = {}, .job_group = ::getpgrp(), .guardian = 0};
   // `sleep 9 & exec ddprun …`: this process keeps its earlier children and only waits, so that
   // everything below the guardian belongs to the job.
-  if (has_children()) fork_watched(is_init, /*clears_up=*/false);
+  if (has_children()) fork_watched({.job_group = link.job_group});
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  link.alive = fork_watched(::getpid() == 1, /*clears_up=*/true);
+  link.alive = fork_watched({.job_group = link.job_group, .clears_up = true});
   link.guardian = ::getppid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // It writes to the terminal from the background; `stty tostop` is not meant for it.

@@ -1,6 +1,8 @@
 // Finds the file that a program name means, as execvp does.
 #pragma once
 
+#include <fcntl.h>
+
 #include <string>
 #include <string_view>
 
@@ -16,7 +18,9 @@ struct ProgramFile {
 
 // A name with a slash is taken as it is; others are searched in `search_path` (the text of PATH;
 // empty entries mean the current folder). A file that is there but not executable is EACCES only if
-// no later folder has a better one.
-ProgramFile find_program(const std::string& name, std::string_view search_path);
+// no later folder has a better one. Relative paths are relative to `directory` (a descriptor;
+// AT_FDCWD: where this process is), in which the program is to be started.
+ProgramFile find_program(const std::string& name, std::string_view search_path,
+                         int directory = AT_FDCWD);
 
 }  // namespace ddprun::process

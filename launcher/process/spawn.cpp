@@ -54,17 +54,29 @@ void default_dispositions(const std::vector<int>& ignored) {
   for (int signo : ignored) ::sigaction(signo, &action, nullptr);
 }
 
+// While SIGTTOU is still ignored, as in the launcher, a background process may give the terminal.
+void join_session(const Terminal* terminal) {
+  if (terminal == nullptr) {
+    ::setsid();
+    return;
+  }
+  ::setpgid(0, 0);
+  terminal->give_to(::getpid());
+}
+
 // Runs in the child, on the parent's memory: async-signal-safe calls only, no allocation, no
 // destructor.
 [[noreturn]] void become(const SpawnRequest& request, const SpawnSettings& settings,
                          char* const* argv, char* const* env, Report& report) {
-  ::setsid();
+  join_session(request.terminal);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != settings.launcher) _exit(127);  // it died before the line above took effect
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(settings.launcher));
   if (!place(request.in, 0)) give_up(report, SpawnStep::standard_streams);
   if (!place(request.out, 1)) give_up(report, SpawnStep::standard_streams);
   if (!place(request.err, 2)) give_up(report, SpawnStep::standard_streams);
+  if (request.directory >= 0 && ::fchdir(request.directory) != 0)
+    give_up(report, SpawnStep::directory);
   // What ddprun's own parent had open, a lock for example, is not meant for workers either.
   ::syscall(SYS_close_range, 3U, ~0U, 0U);
   if (settings.descriptors.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &settings.descriptors);
@@ -98,6 +110,8 @@ const char* call_of(SpawnStep step) {
       return "pidfd_open";
     case SpawnStep::standard_streams:
       return "dup2";
+    case SpawnStep::directory:
+      return "fchdir";
   }
   return "?";
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/process/place.h"
+#include "launcher/process/terminal.h"
 #include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::process {
@@ -26,7 +27,7 @@ struct Child {
 
 // Where starting a child failed: the program itself could not be executed, or the system had no
 // room for another process or descriptor.
-enum class SpawnStep { exec, vfork, pidfd, standard_streams };
+enum class SpawnStep { exec, vfork, pidfd, standard_streams, directory };
 
 struct SpawnFailure {
   SpawnStep step = SpawnStep::exec;
@@ -46,6 +47,10 @@ struct SpawnRequest {
   int out = -1;
   int err = -1;
   const Placement* placement = nullptr;  // borrowed; none: no system call is made for it
+  int directory = -1;                    // where it starts; -1: where this process is
+  // For the child that reads from the user's terminal: a process group of its own in this session,
+  // which is given the terminal, instead of a session. Borrowed.
+  const Terminal* terminal = nullptr;
 };
 
 // What all children of this launcher have in common.
@@ -58,11 +63,11 @@ struct SpawnSettings {
 // The signals that this process ignores now, which a child would go on ignoring.
 std::vector<int> ignored_signals();
 
-// The child leads its own session and process group, has default signal dispositions and an empty
-// signal mask, has no descriptors but 0, 1 and 2,
-// is killed (SIGKILL) when the calling thread ends, and may be traced by the launcher.
-// Call it from the main thread only: the parent-death signal belongs to the thread. Returns after
-// the exec has happened or failed, so a missing program is known at once with its errno.
+// The child leads its own session (without SpawnRequest::terminal) and process group, has default
+// signal dispositions and an empty signal mask, has no descriptors but 0, 1 and 2, is killed
+// (SIGKILL) when the calling thread ends, and may be traced by the launcher. Call it from the main
+// thread only: the parent-death signal belongs to the thread. Returns after the exec has happened
+// or failed, so a missing program is known at once with its errno.
 boost::system::result<Child, SpawnFailure> spawn(const SpawnRequest& request,
                                                  const SpawnSettings& settings);
 

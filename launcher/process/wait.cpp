@@ -33,6 +33,13 @@ ChildState state_of(int pidfd) {
   return stopped ? ChildState::stopped : ChildState::ended;
 }
 
+int stop_signal_of(pid_t pid) {
+  siginfo_t info{};
+  const int options = WSTOPPED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PID, static_cast<id_t>(pid), &info, options) != 0 || info.si_pid == 0) return 0;
+  return info.si_code == CLD_STOPPED ? info.si_status : 0;
+}
+
 pid_t ended_child() {
   siginfo_t info{};
   if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD ? -1 : 0;

@@ -17,6 +17,9 @@ std::optional<WaitStatus> reap(int pidfd);
 enum class ChildState { running, stopped, ended };
 ChildState state_of(int pidfd);
 
+// The signal that has stopped a child; 0 while it runs or when it has ended.
+int stop_signal_of(pid_t pid);
+
 // The pid of some child that has ended and was not reaped yet; 0 when there is none, -1 when there
 // are no children at all. For adopted orphans: reap what is returned with reap_orphan.
 pid_t ended_child();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launcher/cli/version.h"
+#include "launcher/plan/command.h"
 #include "launcher/plan/place.h"
 #include "launcher/plan/wording.h"
 #include "launcher/plan/worker_environment.h"
@@ -56,14 +57,15 @@ json::array nodes_of(const plan::WorkerPlan& worker) {
   return nodes;
 }
 
-json::object rank_of(const plan::WorkerPlan& worker, const plan::WorkerEnvironment& environment) {
+json::object rank_of(const plan::WorkerPlan& worker, const std::string& host,
+                     const plan::WorkerEnvironment& environment) {
   return {{"rank", worker.rank},
           {"local_rank", worker.local_rank},
           {"device", utf8(plan::device_text(worker))},
           {"gpu", gpu_of(worker)},
           {"cpus", text_or_null(plan::cpus_text(worker))},
           {"numa_nodes", nodes_of(worker)},
-          {"command", texts(worker.argv)},
+          {"command", texts(plan::command_line(worker, host, 0))},
           {"environment", variables(environment.own(worker, ""))}};
 }
 
@@ -74,7 +76,7 @@ std::string plan_json(const plan::LaunchPlan& plan, const plan::Meeting& meeting
   const plan::WorkerEnvironment environment(plan, meeting, parent);
   json::array ranks;
   for (const plan::WorkerPlan& worker : plan.workers)
-    ranks.emplace_back(rank_of(worker, environment));
+    ranks.emplace_back(rank_of(worker, plan.host, environment));
   json::object document{{"schema", kPlanSchema},
                         {"ddprun", utf8(cli::version())},
                         {"refusal", text_or_null(refusal)},

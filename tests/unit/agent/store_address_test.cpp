@@ -25,13 +25,5 @@ TEST(StoreAddressTest, ALoopbackAddressIsKept) {
   EXPECT_EQ(address("::1"), "::1");
 }
 
-TEST(CannotExecuteTest, SaysWhyOrNothing) {
-  const cli::Environment environment(std::vector<std::string>{"PATH=/usr/bin:/bin"});
-  EXPECT_FALSE(cannot_execute("sh", environment));
-  const auto why = cannot_execute("no-such-program", environment);
-  ASSERT_TRUE(why);
-  EXPECT_EQ(why->code, 127);
-}
-
 }  // namespace
 }  // namespace ddprun::agent

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "launcher/process/signals.h"
+#include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::process {
 namespace {
@@ -54,6 +55,17 @@ TEST_F(ProgramTest, ANameWithASlashIsNotSearched) {
   add("/one/train", 0755);
   EXPECT_EQ(find_program("./train", search_path()).error, ENOENT);
   EXPECT_EQ(find_program("./train", search_path()).path, "./train");
+}
+
+TEST_F(ProgramTest, RelativePathsAreSeenFromTheDirectory) {
+  const std::string program = add("/one/train", 0755);
+  const UniqueFd one(::open((folder_ + "/one").c_str(), O_PATH | O_DIRECTORY));
+  EXPECT_EQ(find_program("./train", "", one.get()).error, 0);
+  EXPECT_EQ(find_program("./train", "", one.get()).path, "./train");
+  EXPECT_EQ(find_program("train", "/nowhere:../one", one.get()).path, "../one/train");
+  EXPECT_EQ(find_program("train", ":", one.get()).path, "./train");
+  EXPECT_EQ(find_program("./one/train", "", one.get()).error, ENOENT);
+  EXPECT_EQ(find_program(program, "", one.get()).error, 0);
 }
 
 TEST_F(ProgramTest, AFolderIsNoProgram) {

@@ -159,5 +159,21 @@ TEST_F(SpawnTest, TheInheritedDescriptorLimitIsGivenBack) {
   EXPECT_EQ(out_.text(), "77\n99\n");
 }
 
+TEST_F(SpawnTest, TheChildStartsInTheDirectoryAndItsPathIsSeenFromThere) {
+  const UniqueFd bin(::open("/usr/bin", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  SpawnRequest request = shell("pwd");
+  request.path = "./sh";
+  request.directory = null_.get();
+  const auto refused = spawn(request, settings_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().error, ENOTDIR);
+  EXPECT_EQ(refused.error().step, SpawnStep::directory);
+  request.directory = bin.get();
+  const auto child = spawn(request, settings_);
+  ASSERT_TRUE(child);
+  end_of(*child);
+  EXPECT_EQ(out_.text(), "/usr/bin\n");
+}
+
 }  // namespace
 }  // namespace ddprun::process
