@@ -12,51 +12,55 @@ namespace {
 
 namespace po = boost::program_options;
 
-po::options_description describe() {
+using Values = std::map<std::string, std::string>;  // by the name of the option
+
+// Only what is there: a description of the whole table takes longer than everything else that is
+// done with a command line.
+po::options_description describe(const std::vector<const Values*>& sources) {
+  std::set<std::string_view> names;
+  for (const Values* values : sources)
+    for (const auto& [name, value] : *values) names.insert(name);
   po::options_description description;
-  for (const Option& option : options())
-    description.add_options()(std::string(option.name).c_str(), po::value<std::string>());
+  for (const std::string_view name : names)
+    description.add_options()(std::string(name).c_str(), po::value<std::string>());
   return description;
 }
 
-void add(po::parsed_options& parsed, const std::string& name, std::string value) {
-  parsed.options.emplace_back(name, std::vector<std::string>{std::move(value)});
+// Of an option that was stored before, nothing changes.
+void store(const Values& values, const po::options_description& description,
+           po::variables_map& map) {
+  po::parsed_options parsed(&description);
+  for (const auto& [name, value] : values)
+    parsed.options.emplace_back(name, std::vector<std::string>{value});
+  po::store(parsed, map);
 }
 
-// Program_options wants each option once and keeps the first; on a command line the last one
-// counts.
-po::parsed_options of_command_line(const std::vector<Given>& given,
-                                   const po::options_description& description) {
-  po::parsed_options parsed(&description);
-  std::set<std::string_view> seen;
-  for (auto it = given.rbegin(); it != given.rend(); ++it)
-    if (seen.insert(it->option->name).second) add(parsed, std::string(it->option->name), it->value);
-  return parsed;
+// On a command line the last one counts.
+Values of_command_line(const std::vector<Given>& given) {
+  Values values;
+  for (const Given& one : given) values.insert_or_assign(std::string(one.option->name), one.value);
+  return values;
 }
 
-po::parsed_options of_variables(const Environment& environment,
-                                const po::options_description& description) {
-  po::parsed_options parsed(&description);
+Values of_variables(const Environment& environment) {
+  Values values;
   for (const Option& option : options()) {
     const std::string variable = variable_of(option);
     if (variable.empty()) continue;
-    if (const auto value = environment.get(variable))
-      add(parsed, std::string(option.name), std::string(*value));
+    if (const auto value = environment.get(variable)) values.emplace(option.name, *value);
   }
-  return parsed;
+  return values;
 }
 
-po::parsed_options of_torch_variables(const Environment& environment,
-                                      const po::options_description& description) {
-  po::parsed_options parsed(&description);
+Values of_torch_variables(const Environment& environment) {
+  Values values;
   for (const Option& option : options()) {
     if (option.second_variable.empty()) continue;
     const auto value = environment.get(option.second_variable);
     // Torchrun takes an empty template for none.
-    if (value && !(option.free_text && value->empty()))
-      add(parsed, std::string(option.name), std::string(*value));
+    if (value && !(option.free_text && value->empty())) values.emplace(option.name, *value);
   }
-  return parsed;
+  return values;
 }
 
 // What makes what meaningless. `value` empty: the winner is a flag, and on.
@@ -130,27 +134,27 @@ void add_typed(const std::vector<Given>& given, const Option& option, const std:
 }  // namespace
 
 std::vector<Setting> merge(const std::vector<Given>& given, const Environment& environment) {
-  const po::options_description description = describe();
-  const po::parsed_options command_line = of_command_line(given, description);
-  const po::parsed_options variables = of_variables(environment, description);
+  const Values typed = of_command_line(given);
+  const Values variables = of_variables(environment);
+  const Values torch_variables = of_torch_variables(environment);
+  const auto description = describe({&typed, &variables, &torch_variables});
   po::variables_map map;
-  po::store(command_line, map);
-  po::store(variables, map);  // what is stored later counts less
-  po::store(of_torch_variables(environment, description), map);
-  const auto is_in = [](const po::parsed_options& parsed, std::string_view name) {
-    return std::ranges::any_of(parsed.options, [&](auto& o) { return o.string_key == name; });
-  };
+  // What is stored later counts less.
+  for (const Values* values : {&typed, &variables, &torch_variables})
+    store(*values, description, map);
   std::vector<Setting> settings;
   for (const Option& option : options()) {
-    const auto value = map.find(std::string(option.name));
-    if (value == map.end()) continue;
-    if (is_in(command_line, option.name)) {
-      add_typed(given, option, value->second.as<std::string>(), settings);
-      continue;
-    }
-    const std::string variable =
-        is_in(variables, option.name) ? variable_of(option) : std::string(option.second_variable);
-    settings.push_back({&option, value->second.as<std::string>(), variable, true});
+    const std::string name(option.name);
+    const auto found = map.find(name);
+    if (found == map.end()) continue;
+    const auto& value = found->second.as<std::string>();
+    if (typed.contains(name))
+      add_typed(given, option, value, settings);
+    else
+      settings.push_back(
+          {&option, value,
+           variables.contains(name) ? variable_of(option) : std::string(option.second_variable),
+           true});
   }
   return settings;
 }
