@@ -9,6 +9,7 @@
 #include "launcher/agent/workers.h"
 #include "launcher/process/children.h"
 #include "launcher/process/wait.h"
+#include "rendezvous/base/command_of.h"
 
 namespace ddprun::agent {
 namespace {
@@ -50,7 +51,7 @@ void Sweep::ask() {
 void Sweep::kill() {
   if (leftovers_.empty()) leftovers_ = signal_all(SIGKILL);
   for (pid_t pid : process::kill_all_children(stuck_, kKillPatienceMs))
-    output_.note("ddprun: process " + std::to_string(pid) + " (" + process::command_of(pid) +
+    output_.note("ddprun: process " + std::to_string(pid) + " (" + command_of(pid) +
                  ") could not be killed; it is still there");
   finish();
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "launcher/process/children.h"
+#include "rendezvous/base/command_of.h"
 
 namespace ddprun::agent {
 
@@ -61,7 +62,7 @@ std::vector<supervise::Leftover> signal_descendants(int signo) {
   std::vector<supervise::Leftover> found;
   for (pid_t pid : process::descendants_of(::getpid())) {
     if (!process::is_alive(pid)) continue;
-    found.push_back({pid, process::command_of(pid)});
+    found.push_back({pid, command_of(pid)});
     ::kill(pid, signo);
     ::kill(pid, SIGCONT);
   }

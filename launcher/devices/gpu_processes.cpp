@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "launcher/process/children.h"
+#include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::devices {
@@ -45,7 +45,7 @@ GpuProcess look_at(const NvmlProcessInfo& info) {
   if (info.used_memory != kNvmlUnknown) process.memory = info.used_memory;
   process.user = owner_of(process.pid);
   if (process.user.empty()) return process;  // of another container, or gone
-  process.command = process::command_of(process.pid);
+  process.command = command_of(process.pid);
   process.orphan = parent_of(process.pid) == 1;
   return process;
 }

@@ -16,6 +16,7 @@
 #include "launcher/process/children.h"
 #include "launcher/process/exit_codes.h"
 #include "launcher/process/terminal.h"
+#include "rendezvous/base/command_of.h"
 
 namespace ddprun::guardian {
 namespace {
@@ -51,7 +52,7 @@ void say(const std::string& line) {
 void clear_up() {
   if (!has_children()) return;
   for (pid_t pid : process::kill_all_children({}, kPatienceMs))
-    say("ddprun: process " + std::to_string(pid) + " (" + process::command_of(pid) +
+    say("ddprun: process " + std::to_string(pid) + " (" + command_of(pid) +
         ") of the job could not be killed; it is still there\n");
   if (has_children())
     say("ddprun: /proc does not show the processes of the job; some of them may still be there\n");

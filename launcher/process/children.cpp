@@ -110,18 +110,6 @@ std::vector<pid_t> descendants_of(pid_t pid) {
   return found;
 }
 
-std::string command_of(pid_t pid) {
-  std::string text = read_file(proc(pid, "cmdline")).value_or("");
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  if (text.empty()) text = read_file(proc(pid, "comm")).value_or("?");
-  // Whoever named the process chose these bytes; they must not steer the user's terminal.
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
 bool is_alive(pid_t pid) {
   const char state = stat_of(pid).state;
   return state != 'X' && state != 'Z';

@@ -14,11 +14,6 @@ std::vector<pid_t> children_of(pid_t pid);
 // Children, their children and so on; parents before their children.
 std::vector<pid_t> descendants_of(pid_t pid);
 
-// The command line of a process for a message: words joined by blanks, without control
-// characters, cut to 60 bytes; "?" when it
-// is gone.
-std::string command_of(pid_t pid);
-
 // True while the process is there and not a zombie.
 bool is_alive(pid_t pid);
 

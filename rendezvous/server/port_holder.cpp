@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::server {
@@ -16,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kListening = "0A";
-constexpr std::size_t kLongestCommand = 120;
 
 template <class Integer>
 std::optional<Integer> parse(std::string_view text, int base) {
@@ -37,16 +37,6 @@ bool holds_one_of(const fs::path& process, const std::vector<std::uint64_t>& ino
     }
   }
   return false;
-}
-
-std::string command_of(const fs::path& process) {
-  std::string command = read_file(process / "cmdline").value_or("");
-  while (!command.empty() && command.back() == '\0') command.pop_back();
-  for (char& c : command) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  if (command.size() > kLongestCommand) command = command.substr(0, kLongestCommand) + "…";
-  return command;
 }
 
 }  // namespace
@@ -81,9 +71,9 @@ std::string describe_port_holder(std::uint16_t port) {
   std::error_code error;
   for (fs::directory_iterator process("/proc", error), end; !error && process != end;
        process.increment(error)) {
-    const std::string pid = process->path().filename().string();
-    if (!parse<int>(pid, 10) || !holds_one_of(process->path(), inodes)) continue;
-    return "pid " + pid + " (" + command_of(process->path()) + ")";
+    const auto pid = parse<pid_t>(process->path().filename().string(), 10);
+    if (!pid || !holds_one_of(process->path(), inodes)) continue;
+    return "pid " + std::to_string(*pid) + " (" + command_of(*pid) + ")";
   }
   return "a process of another user or container";
 }

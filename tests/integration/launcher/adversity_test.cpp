@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "launcher/process/children.h"
+#include "rendezvous/base/command_of.h"
 #include "tests/integration/support/run.h"
 
 namespace ddprun::test {
@@ -124,7 +125,7 @@ class StrangersTest : public testing::Test {
   }
   pid_t guardian() const {
     for (pid_t child : process::children_of(program_->pid()))
-      if (process::command_of(child).find("ddprun") != std::string::npos) return child;
+      if (command_of(child).find("ddprun") != std::string::npos) return child;
     return 0;
   }
 

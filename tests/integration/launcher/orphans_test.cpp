@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "launcher/process/children.h"
+#include "rendezvous/base/command_of.h"
 #include "tests/integration/support/run.h"
 
 namespace ddprun::test {
@@ -101,7 +102,7 @@ TEST(OrphansTest, OneNameForBothWouldLoseBoth) {
   Program program(ddprun_words({"sh", "-c", "echo up; sleep 100"}));
   ASSERT_TRUE(program.wait_for_output("up"));
   const pid_t launcher = process::children_of(program.pid()).at(0);
-  EXPECT_THAT(process::command_of(launcher), testing::Not(HasSubstr("ddprun")));
+  EXPECT_THAT(command_of(launcher), testing::Not(HasSubstr("ddprun")));
   std::ifstream comm("/proc/" + std::to_string(launcher) + "/comm");
   std::string name;
   comm >> name;

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "launcher/process/children.h"
+#include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 #include "rendezvous/base/unique_fd.h"
 
@@ -171,7 +172,7 @@ std::string Arena::left_processes() const {
   if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0) {
     std::string text = "left behind:";
     for (const pid_t pid : process::children_of(::getpid()))
-      text += " process " + std::to_string(pid) + " (" + process::command_of(pid) + ")";
+      text += " process " + std::to_string(pid) + " (" + ddprun::command_of(pid) + ")";
     return text;
   }
   const auto strays = pids_with_variable(mark_);
