@@ -51,12 +51,25 @@ Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listene
       store_(options_.store_limits),
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
+void Server::Impl::start_over() {
+  // What a client of before has already sent must not be taken for a request of a new one.
+  while (
+      const UniqueFd unseen{::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)}) {
+  }
+  while (!clients_.empty()) remove(clients_.begin()->first);
+  store_.emplace(options_.store_limits);
+}
+
+void Server::Impl::stop_listening() {
+  take_out_and_close(listener_);
+  accept_timer_.cancel();
+}
+
 void Server::Impl::close() {
   if (closed_) return;
   closed_ = true;
   options_.log = nullptr;
-  take_out_and_close(listener_);
-  accept_timer_.cancel();
+  stop_listening();
   opening_timer_.cancel();
   while (!clients_.empty()) remove(clients_.begin()->first);
 }
@@ -64,9 +77,9 @@ void Server::Impl::close() {
 ServerStatistics Server::Impl::statistics() const {
   ServerStatistics result = counts_;
   result.connections = clients_.size();
-  result.keys = store_.keys();
-  result.memory_bytes = store_.memory_bytes() + pending_bytes_;
-  result.waiting = store_.waiting();
+  result.keys = store_->keys();
+  result.memory_bytes = store_->memory_bytes() + pending_bytes_;
+  result.waiting = store_->waiting();
   return result;
 }
 
@@ -169,7 +182,7 @@ void Server::Impl::complain(ClientId id, Client& client, const std::string& why)
 void Server::Impl::remove(ClientId id) {
   const auto found = clients_.find(id);
   pending_bytes_ -= found->second.parser.pending_bytes();
-  store_.forget(id);
+  store_->forget(id);
   take_out_and_close(found->second.stream);
   clients_.erase(found);
 }

@@ -70,7 +70,7 @@ Server::Impl::Complaint Server::Impl::serve(ClientId id, Client& client, std::st
   pending_bytes_ += client.parser.pending_bytes();
   if (complaint) return complaint;
   if (client.parser.failed()) return client.parser.error();
-  const std::uint64_t memory = store_.memory_bytes() + pending_bytes_;
+  const std::uint64_t memory = store_->memory_bytes() + pending_bytes_;
   if (client.parser.pending_bytes() > 0 && memory > options_.store_limits.max_memory_bytes) {
     return "with its unfinished request the store would hold " + std::to_string(memory) +
            " bytes, over the limit of " + std::to_string(options_.store_limits.max_memory_bytes) +
@@ -84,7 +84,7 @@ Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
   const std::uint64_t limit = options_.max_unsent_bytes;
   while (const protocol::Request* request = client.parser.next()) {
     ++counts_.requests;
-    if (Complaint refusal = store_.apply(id, *request, client.outbox, woken_)) return refusal;
+    if (Complaint refusal = store_->apply(id, *request, client.outbox, woken_)) return refusal;
     if (!woken_.empty()) wake(std::exchange(woken_, {}));
     if (client.outbox.unsent_behind_first() <= limit) continue;
     flush(id, client);

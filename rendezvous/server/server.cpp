@@ -49,6 +49,14 @@ std::uint16_t Server::port() const {
   return impl_->port();
 }
 
+void Server::start_over() {
+  impl_->start_over();
+}
+
+void Server::stop_listening() {
+  impl_->stop_listening();
+}
+
 void Server::close() {
   impl_->close();
 }

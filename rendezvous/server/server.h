@@ -61,6 +61,13 @@ class Server {
   // The port that is really listened on.
   std::uint16_t port() const;
 
+  // Closes every connection and forgets every key, for clients that are yet to come; the port stays
+  // ours. Connections that were not accepted yet are closed as well.
+  void start_over();
+
+  // Closes the port, which others can listen on at once; those who are connected are served.
+  void stop_listening();
+
   // Closes the port and every connection; waiting clients see the end of their connection.
   // Afterwards no callback reaches the log or anything else of the owner, and io.run() is not kept
   // alive. The keys are kept until the server is destroyed.

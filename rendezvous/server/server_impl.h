@@ -27,6 +27,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Impl(boost::asio::io_context& io, ServerOptions options, Listener listener);
 
   void start() { wait_for_clients(); }
+  void start_over();
+  void stop_listening();
   void close();
   std::uint16_t port() const { return port_; }
   ServerStatistics statistics() const;
@@ -95,8 +97,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Stream listener_;
   Timer accept_timer_;
   Timer opening_timer_;
-  std::deque<Opening> openings_;  // by deadline
-  store::Store store_;
+  std::deque<Opening> openings_;       // by deadline
+  std::optional<store::Store> store_;  // always set; made anew by start_over()
   std::unordered_map<ClientId, Client> clients_;
   ClientId last_id_ = 0;
   std::unique_ptr<char[]> buffer_;  // of all reads: an idle connection has none

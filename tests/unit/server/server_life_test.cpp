@@ -11,6 +11,8 @@ namespace {
 
 using namespace store;
 
+constexpr std::chrono::milliseconds kPatience{kPatienceMs};
+
 TEST(ServerLife, ClosingEndsEveryConnectionAndTheLoop) {
   RunningServer server;
   RawClient waiting(server.port());
@@ -120,6 +122,46 @@ TEST(ServerLife, TheSamePortCanBeUsedAgainAtOnce) {
     (*server)->close();  // the server's side closes first and keeps the connections lingering
     io.run();
   }
+}
+
+TEST(ServerLife, StartingOverKeepsThePortAndNothingElse) {
+  boost::asio::io_context io;
+  auto server = std::move(Server::listen(io, {}).value());
+  const auto serve_until = [&](std::uint64_t keys, std::uint64_t waiting) {
+    const auto reached = [&](const ServerStatistics& now) {
+      return now.keys == keys && now.waiting == waiting;
+    };
+    while (!reached(server->statistics())) ASSERT_GT(io.run_one_for(kPatience), 0u);
+  };
+  RawClient old(server->port());
+  old.send(set("/old", "v") + wait({"/never"}));
+  serve_until(1, 1);
+  RawClient unseen(server->port());
+  unseen.send(set("/unseen", "v"));
+  const std::uint16_t port = server->port();
+  server->start_over();
+  EXPECT_TRUE(old.is_closed());
+  EXPECT_TRUE(unseen.is_closed());
+  EXPECT_EQ(server->statistics().keys, 0u);
+  EXPECT_EQ(server->statistics().waiting, 0u);
+  EXPECT_EQ(server->statistics().connections, 0u);
+  EXPECT_EQ(server->port(), port);
+  RawClient next(port);
+  next.send(set("/new", "v"));
+  serve_until(1, 0);
+}
+
+TEST(ServerLife, AServerThatStopsListeningServesWhoIsThere) {
+  boost::asio::io_context io;
+  auto server = std::move(Server::listen(io, {}).value());
+  RawClient client(server->port());
+  while (server->statistics().connections < 1) ASSERT_GT(io.run_one_for(kPatience), 0u);
+  server->stop_listening();
+  ServerOptions same_port;
+  same_port.port = server->port();
+  EXPECT_TRUE(Server::listen(io, same_port)) << "the port is free for others";
+  client.send(set("/k", "v"));
+  while (server->statistics().keys < 1) ASSERT_GT(io.run_one_for(kPatience), 0u);
 }
 
 }  // namespace
