@@ -77,8 +77,13 @@ void join_session(const Terminal* terminal) {
   if (!place(request.err, 2)) give_up(report, SpawnStep::standard_streams);
   if (request.directory >= 0 && ::fchdir(request.directory) != 0)
     give_up(report, SpawnStep::directory);
+  unsigned first_to_close = kExtraDescriptor;
+  if (request.extra >= 0) {
+    if (!place(request.extra, kExtraDescriptor)) give_up(report, SpawnStep::standard_streams);
+    ++first_to_close;
+  }
   // What ddprun's own parent had open, a lock for example, is not meant for workers either.
-  ::syscall(SYS_close_range, 3U, ~0U, 0U);
+  ::syscall(SYS_close_range, first_to_close, ~0U, 0U);
   if (settings.descriptors.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &settings.descriptors);
   default_dispositions(settings.ignored_signals);
   if (request.placement != nullptr) report.placement = place_this_thread(*request.placement);

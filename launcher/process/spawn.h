@@ -37,6 +37,9 @@ struct SpawnFailure {
 // "vfork", "pidfd_open", …: the call behind a step, for messages.
 const char* call_of(SpawnStep step);
 
+// The descriptor behind the three standard ones, for a child that gets one more.
+inline constexpr int kExtraDescriptor = 3;
+
 // What a child gets. Descriptors are borrowed: the child receives copies as its 0, 1 and 2.
 struct SpawnRequest {
   std::string path;                                      // executed as it is; see find_program
@@ -46,6 +49,7 @@ struct SpawnRequest {
   int in = -1;
   int out = -1;
   int err = -1;
+  int extra = -1;                        // becomes kExtraDescriptor; -1: there is none
   const Placement* placement = nullptr;  // borrowed; none: no system call is made for it
   int directory = -1;                    // where it starts; -1: where this process is
   // For the child that reads from the user's terminal: a process group of its own in this session,

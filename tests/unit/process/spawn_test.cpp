@@ -175,5 +175,33 @@ TEST_F(SpawnTest, TheChildStartsInTheDirectoryAndItsPathIsSeenFromThere) {
   EXPECT_EQ(out_.text(), "/usr/bin\n");
 }
 
+TEST_F(SpawnTest, AnExtraDescriptorIsTheOneBehindTheStandardOnes) {
+  Pipe extra;
+  SpawnRequest request = shell("ls /proc/self/fd; echo through it >&3");
+  request.extra = extra.write.get();
+  const auto child = spawn(request, settings_);
+  ASSERT_TRUE(child);
+  EXPECT_TRUE(end_of(*child).success());
+  EXPECT_EQ(extra.text(), "through it\n");
+  // `ls` has one for the folder itself.
+  EXPECT_EQ(out_.text(), "0\n1\n2\n3\n4\n");
+}
+
+TEST_F(SpawnTest, AnExtraDescriptorThatHasItsNumberAlreadyStaysOpen) {
+  Pipe extra;
+  const UniqueFd saved(::fcntl(kExtraDescriptor, F_DUPFD_CLOEXEC, 10));
+  ASSERT_EQ(::dup3(extra.write.get(), kExtraDescriptor, O_CLOEXEC), kExtraDescriptor);
+  SpawnRequest request = shell("echo through it >&3");
+  request.extra = kExtraDescriptor;
+  const auto child = spawn(request, settings_);
+  if (saved)
+    ::dup3(saved.get(), kExtraDescriptor, O_CLOEXEC);
+  else
+    ::close(kExtraDescriptor);
+  ASSERT_TRUE(child);
+  EXPECT_TRUE(end_of(*child).success());
+  EXPECT_EQ(extra.text(), "through it\n");
+}
+
 }  // namespace
 }  // namespace ddprun::process
