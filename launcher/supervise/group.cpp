@@ -30,7 +30,8 @@ bool runs(const WorkerEnd& worker) {
 
 }  // namespace
 
-Group::Group(int workers, Options options, Time now) : options_(options) {
+Group::Group(int workers, Options options, Time now)
+    : options_(options), limits_(workers, options.limits) {
   outcome_.workers.resize(static_cast<std::size_t>(workers));
   for (int i = 0; i < workers; ++i) worker(i).local_rank = i;
   outcome_.started = outcome_.stopping_since = now;
@@ -41,7 +42,8 @@ Decision Group::on_started(Time now, int local_rank, pid_t pid) {
   worker(local_rank).started = now;
   worker(local_rank).ending = Ending::still_running;
   next_ = local_rank + 1;
-  return {};
+  ++running_;
+  return settle({});
 }
 
 Decision Group::on_exec_failed(Time now, int local_rank) {
@@ -55,10 +57,14 @@ Decision Group::on_ended(Time now, int local_rank, WaitStatus status) {
   WorkerEnd& ended = worker(local_rank);
   ended.ended = now;
   ended.status = status;
-  if (ended.last_signal != 0)
+  --running_;
+  limits_.on_ended(now, local_rank, status.success());
+  if (outcome_.first_failed == local_rank)
+    ended.ending = Ending::failed_first;  // it had fallen silent before
+  else if (ended.last_signal != 0)
     ended.ending = Ending::stopped;
   else if (status.success())
-    ended.ending = Ending::exited_zero;
+    return on_exited_zero(ended);
   else if (phase_ != Phase::running)
     ended.ending = Ending::failed_after;
   else {
@@ -68,6 +74,15 @@ Decision Group::on_ended(Time now, int local_rank, WaitStatus status) {
                 rank_text(local_rank) + " failed first");
   }
   return settle({});
+}
+
+Decision Group::on_exited_zero(WorkerEnd& ended) {
+  ended.ending = Ending::exited_zero;
+  Decision decision;
+  if (phase_ == Phase::running && running_ > 0)
+    decision.reason = rank_text(ended.local_rank) + " ended with 0, " + std::to_string(running_) +
+                      (running_ == 1 ? " still runs" : " still run");
+  return settle(std::move(decision));
 }
 
 Decision Group::on_stop_signal(Time now, int signo) {
@@ -90,7 +105,26 @@ Decision Group::on_guardian_lost(Time now) {
   return settle({});
 }
 
+Decision Group::on_progress(Time now, int local_rank) {
+  limits_.on_progress(now, local_rank);
+  return settle({});
+}
+
+Decision Group::on_progress_closed(Time, int local_rank) {
+  limits_.on_progress_closed(local_rank);
+  return settle({});
+}
+
+Decision Group::on_resumed(Time now) {
+  limits_.on_resumed(now);
+  return settle({});
+}
+
 Decision Group::on_time(Time now) {
+  if (phase_ == Phase::running) {
+    const auto passed = limits_.passed(now);
+    return passed ? stop_at_limit(now, *passed) : settle({});
+  }
   // A timer that was already on its way says nothing when all is over.
   if (phase_ == Phase::finished || !deadline_ || now < *deadline_) return settle({});
   if (phase_ == Phase::stopping) return kill(now, "the grace time is over");
@@ -115,14 +149,22 @@ std::vector<int> Group::running() const {
   return ranks;
 }
 
+Decision Group::stop_at_limit(Time now, const Limits::Passed& passed) {
+  outcome_.limit = passed.limit;
+  outcome_.first_failed = passed.local_rank;
+  std::string reason = passed.cause == Cause::timeout ? "the job's time is over"
+                                                      : "others ended with 0 too long ago";
+  if (passed.local_rank) reason = rank_text(*passed.local_rank) + " reports no progress any more";
+  return stop(now, passed.cause, SIGTERM, options_.grace, std::move(reason));
+}
+
 Decision Group::stop(Time now, Cause cause, int signo, std::chrono::nanoseconds grace,
                      std::string reason) {
   outcome_.cause = cause;
   outcome_.stopping_since = now;
   if (grace <= grace.zero()) return kill(now, std::move(reason));
   phase_ = Phase::stopping;
-  // An infinite grace is a duration that would overflow a time point.
-  if (grace < std::chrono::hours(24 * 365)) deadline_ = now + grace;
+  deadline_ = deadline(now, grace);
   Decision decision;
   decision.reason = std::move(reason);
   if (auto ranks = running(); !ranks.empty())
@@ -142,7 +184,7 @@ Decision Group::kill(Time now, std::string reason) {
 
 // Adds to a decision what holds in every state: the next deadline, and whether all is over.
 Decision Group::settle(Decision decision) {
-  decision.wake_at = deadline_;
+  decision.wake_at = phase_ == Phase::running ? limits_.next() : deadline_;
   if (everything_ended()) {
     phase_ = Phase::finished;
     decision.wake_at.reset();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/supervise/limits.h"
 #include "launcher/supervise/outcome.h"
 
 namespace ddprun::supervise {
@@ -19,6 +20,7 @@ struct Options {
   // Between the first signal of the stop ladder and SIGKILL; one deadline for all workers. 0:
   // SIGKILL at once.
   std::chrono::nanoseconds grace = std::chrono::seconds(30);
+  LimitOptions limits;
 };
 
 // One order. `signo` goes to the process group of every worker of `local_ranks` that still runs;
@@ -30,7 +32,7 @@ struct SignalOrder {
 
 struct Decision {
   std::optional<SignalOrder> signal;
-  std::optional<Time> wake_at;  // call on_time then; replaces the one of the decision before
+  std::optional<Time> wake_at;  // call on_time then, or earlier; none: there is nothing to wait for
   bool finished = false;        // outcome() is complete
   std::string reason;           // for -v; empty when nothing was decided
 };
@@ -49,6 +51,11 @@ class Group {
   Decision on_stop_signal(Time now, int signo);
   // ddprun's other process is gone: half a second of grace, whatever the options say.
   Decision on_guardian_lost(Time now);
+  // A worker has written to its progress descriptor, or has closed it.
+  Decision on_progress(Time now, int local_rank);
+  Decision on_progress_closed(Time now, int local_rank);
+  // The whole job had been suspended until now.
+  Decision on_resumed(Time now);
   Decision on_time(Time now);
 
   // The agent says that it has really sent a signal to a running worker: what ends a worker after
@@ -72,6 +79,8 @@ class Group {
   Decision stop(Time now, Cause cause, int signo, std::chrono::nanoseconds grace,
                 std::string reason);
   Decision kill(Time now, std::string reason);
+  Decision on_exited_zero(WorkerEnd& ended);
+  Decision stop_at_limit(Time now, const Limits::Passed& passed);
   Decision settle(Decision decision);
   bool everything_ended() const;
   WorkerEnd& worker(int local_rank) {
@@ -79,9 +88,11 @@ class Group {
   }
 
   Options options_;
+  Limits limits_;
   Phase phase_ = Phase::running;
-  int next_ = 0;  // local rank to be started next
-  std::optional<Time> deadline_;
+  int next_ = 0;                  // local rank to be started next
+  int running_ = 0;               // workers
+  std::optional<Time> deadline_;  // of the stop ladder's present rung
   std::optional<Time> first_stop_signal_;
   Outcome outcome_;
 };
