@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bitset>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -58,17 +59,41 @@ void clear_up() {
     say("ddprun: /proc does not show the processes of the job; some of them may still be there\n");
 }
 
+// Signals that only --signals-to-handle makes mean something. Nobody has read it when the guardian
+// begins to wait, so it forwards them all; to a launcher that does not expect them they do what
+// they do to any program.
+const std::vector<int>& further_signals() {
+  static const std::vector<int> signals = [] {
+    std::vector<int> found{SIGALRM,   SIGVTALRM, SIGPROF,  SIGXCPU, SIGXFSZ, SIGIO, SIGPWR,
+                           SIGSTKFLT, SIGURG,    SIGWINCH, SIGABRT, SIGTRAP, SIGSYS};
+    for (int signo = SIGRTMIN; signo <= SIGRTMAX; ++signo) found.push_back(signo);
+    return found;
+  }();
+  return signals;
+}
+
+// By these the launcher ends only on purpose, when it has left nobody, or before it has begun.
 bool asks_to_stop(int signo) {
-  return signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGQUIT;
+  return signo == SIGTERM || signo == SIGINT || signo == SIGHUP || signo == SIGQUIT ||
+         signo == SIGUSR1 || signo == SIGUSR2;
+}
+
+// What the guardian waits for.
+std::vector<int> awaited_signals() {
+  std::vector<int> signals = handled_signals();
+  signals.push_back(SIGTTIN);
+  signals.insert(signals.end(), further_signals().begin(), further_signals().end());
+  return signals;
 }
 
 // Who waits for the child of this process, and what it knows of it.
 struct Watch {
   pid_t child = 0;
-  int link = -1;           // our end of a pipe whose other end only the child has
-  pid_t job_group = 0;     // see Link
-  bool is_init = false;    // this is process 1
-  bool clears_up = false;  // everything below this process is the job
+  int link = -1;                     // our end of a pipe whose other end only the child has
+  pid_t job_group = 0;               // see Link
+  bool is_init = false;              // this is process 1
+  bool clears_up = false;            // everything below this process is the job
+  std::bitset<NSIG> forwarded = {};  // signals that it got from us
 };
 
 [[noreturn]] void end_like(int status, const Watch& watch) {
@@ -80,6 +105,7 @@ struct Watch {
   // The rank that read from it has died with the terminal in its hands.
   ::signal(SIGTTOU, SIG_IGN);
   process::Terminal(STDIN_FILENO, watch.job_group).take_back(0);
+  if (watch.forwarded.test(static_cast<std::size_t>(signo))) end_by_signal(signo, watch.is_init);
   if (signo != SIGKILL) {
     say("ddprun: the launcher itself has failed (signal " + std::to_string(signo) +
         "), which is a bug of ddprun; the processes of the job were killed\n");
@@ -102,10 +128,8 @@ void on_child_changed(const Watch& watch) {
     if (pid == watch.child) end_like(status, watch);
 }
 
-[[noreturn]] void run(const Watch& watch) {
-  std::vector<int> signals = handled_signals();
-  signals.push_back(SIGTTIN);
-  const sigset_t set = set_of(signals);
+[[noreturn]] void run(Watch watch) {
+  const sigset_t set = set_of(awaited_signals());
   ::signal(SIGPIPE, SIG_IGN);
   for (;;) {
     siginfo_t info{};
@@ -115,8 +139,10 @@ void on_child_changed(const Watch& watch) {
       on_child_changed(watch);
     else if (signo == SIGTTIN)
       stop_until_continued(watch.link);
-    else if (!is_ignored(signo))
+    else if (!is_ignored(signo)) {
+      watch.forwarded.set(static_cast<std::size_t>(signo));
       ::kill(watch.child, signo);
+    }
   }
 }
 
@@ -190,15 +216,14 @@ void stop_until_continued(int link) {
 }
 
 Link split() {
+  const auto started = std::chrono::steady_clock::now();
   open_standard_descriptors();
-  std::vector<int> blocked = handled_signals();
-  blocked.push_back(SIGTTIN);
-  const sigset_t set = set_of(blocked);
+  const sigset_t set = set_of(awaited_signals());
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   // Shells and services leave some of these ignored: SIGINT for `ddprun … &` in a script. Only
   // SIGHUP is a wish, that of nohup, and SIGTSTP that of a shell without job control.
   for (int signo : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) ::signal(signo, SIG_DFL);
-  Link link{.alive = {}, .job_group = ::getpgrp(), .guardian = 0};
+  Link link{.alive = {}, .job_group = ::getpgrp(), .guardian = 0, .started = started};
   // `sleep 9 & exec ddprun …`: this process keeps its earlier children and only waits, so that
   // everything below the guardian belongs to the job.
   if (has_children()) fork_watched({.job_group = link.job_group});
@@ -209,8 +234,10 @@ Link split() {
   // It writes to the terminal from the background; `stty tostop` is not meant for it.
   ::signal(SIGTTOU, SIG_IGN);
   // Until somebody reads them they do what they do to any program: nothing was started yet.
-  const sigset_t stop = set_of({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
-  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  std::vector<int> unread = further_signals();
+  for (int signo : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) unread.push_back(signo);
+  const sigset_t not_read = set_of(unread);
+  ::sigprocmask(SIG_UNBLOCK, &not_read, nullptr);
   return link;
 }
 

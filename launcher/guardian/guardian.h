@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <vector>
 
 #include "rendezvous/base/unique_fd.h"
@@ -23,6 +24,7 @@ struct Link {
   UniqueFd alive;       // reaches end-of-file when the guardian is gone
   pid_t job_group = 0;  // the process group in which the user started ddprun
   pid_t guardian = 0;   // SIGTTIN stops it alone, as a read from a terminal stops a program
+  std::chrono::steady_clock::time_point started{};  // when ddprun was
 };
 
 // Splits the process in two. Returns in the launcher, a child with a process group of its own; in
@@ -40,8 +42,9 @@ void outlive_guardian();
 // process has ended.
 void stop_until_continued(int link);
 
-// The signals that the guardian forwards and that the launcher reads once its event loop runs. What
-// was ignored when ddprun was started, such as SIGHUP under nohup, is not forwarded.
+// The signals that the guardian forwards and that the launcher reads once its event loop runs; the
+// guardian forwards others as well, which the launcher may block and read or leave to their default
+// action. What was ignored when ddprun was started, such as SIGHUP under nohup, is not forwarded.
 const std::vector<int>& handled_signals();
 
 // Ends this process by `signo` without a core, or, where that cannot be (process 1), exits with 128
