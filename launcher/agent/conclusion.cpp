@@ -31,7 +31,7 @@ std::string core_of(const JobParts& parts, const Round& last, const supervise::W
        .gid = ::getgid()});
 }
 
-report::Facts facts_of(const JobParts& parts, const Round& last) {
+report::Facts facts_of(const JobParts& parts, const Round& last, std::optional<int> first_failed) {
   const plan::LaunchPlan& plan = parts.job.plan;
   report::Facts facts;
   facts.plan = &plan;
@@ -41,7 +41,6 @@ report::Facts facts_of(const JobParts& parts, const Round& last) {
   facts.terminal_width = output::terminal_width(STDERR_FILENO);
   facts.output_captured = parts.job.spec.output != cli::OutputMode::inherit;
   facts.stacks = last.stacks();
-  const auto first_failed = last.outcome().first_failed;
   if (!first_failed) return facts;
   const auto index = static_cast<std::size_t>(*first_failed);
   facts.error_files.resize(index + 1);
@@ -90,12 +89,14 @@ void write_results(const JobParts& parts, const supervise::Outcome& outcome,
 
 }  // namespace
 
-report::ExitDecision conclude(const JobParts& parts, const Round& last) {
-  const supervise::Outcome& outcome = last.outcome();
+report::ExitDecision conclude(const JobParts& parts, const Round& last,
+                              const supervise::Outcome& outcome,
+                              const std::vector<supervise::Attempt>& earlier) {
   const bool success = outcome.cause == supervise::Cause::success;
   const bool quiet = parts.job.spec.verbosity == cli::Verbosity::quiet;
-  const report::Facts facts = facts_of(parts, last);
-  if (!success || (!outcome.leftovers.empty() && !quiet)) {
+  report::Facts facts = facts_of(parts, last, outcome.first_failed);
+  facts.earlier_attempts = earlier;
+  if (!success || ((!outcome.leftovers.empty() || !earlier.empty()) && !quiet)) {
     if (outcome.first_failed)
       copy_error_file(parts, facts.error_files.back(),
                       outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);
@@ -106,7 +107,8 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last) {
   write_results(parts, outcome, facts, end);
   if (success) parts.directory.remove();
   // The report of a failed worker has a line for its logs.
-  const bool said = outcome.cause == supervise::Cause::worker_failed;
+  const bool said = outcome.cause == supervise::Cause::worker_failed ||
+                    outcome.cause == supervise::Cause::progress_timeout;
   if (parts.directory.kept() && !said && !quiet)
     parts.output.note("ddprun: logs are in " + parts.directory.path());
   return end;

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <utility>
 
@@ -11,12 +13,25 @@
 #include "launcher/agent/log_setup.h"
 #include "launcher/agent/results.h"
 #include "launcher/process/exit_codes.h"
+#include "launcher/report/attempts.h"
 
 namespace ddprun::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kOutputPatienceWithoutGuardian{100};
 constexpr std::chrono::milliseconds kOutputPatienceWhenStopped{1000};
+
+bool contains(const std::vector<int>& signals, int signo) {
+  return std::find(signals.begin(), signals.end(), signo) != signals.end();
+}
+
+// Signals that are not to stop the job are read as well, for else they would end this process.
+std::vector<int> signals_to_read(const Job& job) {
+  std::vector<int> signals = guardian::handled_signals();
+  for (int signo : job.spec.signals_to_handle)
+    if (!contains(signals, signo)) signals.push_back(signo);
+  return signals;
+}
 
 }  // namespace
 
@@ -27,7 +42,8 @@ NodeAgent::NodeAgent(Job job)
       events_(job_.plan, job_.host),
       store_(io_, job_.spec, output_),
       stdin_rank_(job_.spec, job_.link, [this](int signo) { on_signal(signo); }),
-      guardian_(io_, job_.link.alive.release()) {}
+      guardian_(io_, job_.link.alive.release()),
+      pause_(io_) {}
 
 report::ExitDecision NodeAgent::run() {
   const rlimit inherited = raise_descriptor_limit();
@@ -38,7 +54,7 @@ report::ExitDecision NodeAgent::run() {
   job_.timings.store_listening = std::chrono::steady_clock::now();
   // From here on there is something to clear up, so neither a signal nor the guardian's death may
   // end us by itself.
-  signals_.emplace(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); });
+  signals_.emplace(io_, signals_to_read(job_), [this](int signo) { on_signal(signo); });
   watch_guardian();
   guardian::outlive_guardian();
   auto directory = make_run_directory(job_, run_id_, output_);
@@ -83,33 +99,93 @@ void NodeAgent::begin_round(int attempt, std::uint16_t store_port) {
 }
 
 void NodeAgent::on_round_ended() {
+  const auto failed = supervise::failed_attempt(round_->attempt(), round_->outcome());
+  if (!failed) return end(round_->outcome());
+  attempts_.push_back(*failed);
+  const auto next = supervise::decide_restart(
+      attempts_, {.max_restarts = job_.spec.max_restarts, .backoff = job_.spec.restart_backoff});
+  if (!next.restart) {
+    attempts_.pop_back();  // it is the one that is reported
+    return end(round_->outcome());
+  }
+  check_timeout();
+  if (interruption_) return end(supervise::interrupted(round_->outcome(), *interruption_));
+  if (job_.spec.verbosity != cli::Verbosity::quiet)
+    output_.note(report::restart_line(attempts_.back(), job_.spec.max_restarts, next, job_.plan));
+  if (next.pause == next.pause.zero()) return restart();
+  pause(next.pause);
+}
+
+void NodeAgent::pause(std::chrono::nanoseconds pause) {
+  auto until = std::chrono::steady_clock::now() + pause;
+  if (const auto limit = supervise::deadline(job_.link.started, job_.spec.timeout))
+    until = std::min(until, *limit);
+  pausing_ = true;
+  pause_.expires_at(until);
+  pause_.async_wait([this](boost::system::error_code) {
+    if (!std::exchange(pausing_, false)) return;
+    check_timeout();
+    if (interruption_) return end(supervise::interrupted(round_->outcome(), *interruption_));
+    restart();
+  });
+}
+
+void NodeAgent::restart() {
+  const int attempt = round_->attempt() + 1;
+  // What the old round has waited for may already be queued, and looks at it once more.
+  boost::asio::post(io_, [old = std::move(round_)] {});
+  const auto port = store_.open_round();
+  if (!port) {
+    output_.note("ddprun: cannot start again: " + port.error().text);
+    decision_ = {.code = process::kExitCannotWork};
+    return flush();
+  }
+  events_.restart(attempt, report::attempt_line(attempts_.back(), job_.plan));
+  begin_round(attempt, *port);
+}
+
+// Ends the job even if another attempt could follow. The first reason counts.
+void NodeAgent::interrupt(const supervise::Interruption& why) {
+  if (!interruption_) interruption_ = why;
+  if (pausing_) pause_.cancel();
+}
+
+void NodeAgent::check_timeout() {
+  const auto limit = supervise::deadline(job_.link.started, job_.spec.timeout);
+  if (limit && std::chrono::steady_clock::now() >= *limit)
+    interrupt({.cause = supervise::Cause::timeout, .limit = *job_.spec.timeout});
+}
+
+void NodeAgent::end(const supervise::Outcome& outcome) {
   store_.close();
   stdin_rank_.give_terminal_back();
   output_.stop_reading();
-  decision_ = conclude(*parts_, *round_);
+  decision_ = conclude(*parts_, *round_, outcome, attempts_);
   flush();
 }
 
 void NodeAgent::on_signal(int signo) {
   if (!round_) return output_.hurry(kOutputPatienceWhenStopped);  // it only shows a refusal
-  switch (signo) {
-    case SIGCHLD:
-      round_->on_child_ended();
-      if (stdin_rank_.on_child_changed()) suspend();
-      return;
-    case SIGUSR1:
-    case SIGUSR2:
-      return round_->pass_user_signal(signo);
-    case SIGTSTP:
-      return suspend();
-    case SIGCONT:
-      stdin_rank_.on_continued();
-      return round_->signal_groups(SIGCONT);
-    default:
-      break;
+  if (signo == SIGCHLD) {
+    round_->on_child_ended();
+    if (stdin_rank_.on_child_changed()) suspend();
+    return;
   }
+  if (signo == SIGTSTP) return suspend();
+  if (signo == SIGCONT) {
+    stdin_rank_.on_continued();
+    return round_->signal_groups(SIGCONT);
+  }
+  if (contains(job_.spec.signals_to_handle, signo)) return on_stop_signal(signo);
+  if (signo == SIGUSR1 || signo == SIGUSR2) return round_->pass_user_signal(signo);
+  output_.note("ddprun: " + report::signal_name(signo) +
+               " was ignored: it is not among those of --signals-to-handle");
+}
+
+void NodeAgent::on_stop_signal(int signo) {
   output_.hurry(kOutputPatienceWhenStopped);
   round_->on_stop_signal(signo);
+  interrupt({.cause = supervise::Cause::stop_signal, .stop_signal = signo});
 }
 
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
@@ -117,6 +193,7 @@ void NodeAgent::suspend() {
   round_->signal_groups(SIGSTOP);
   stdin_rank_.give_terminal_back();
   guardian::stop_until_continued(guardian_.native_handle());
+  round_->on_resumed();
 }
 
 void NodeAgent::watch_guardian() {
@@ -124,7 +201,10 @@ void NodeAgent::watch_guardian() {
   guardian_.async_wait(Descriptor::wait_read, [this](boost::system::error_code canceled) {
     if (canceled) return;
     output_.hurry(kOutputPatienceWithoutGuardian);
+    // Whoever killed the guardian may want to start again at once, with the same port.
+    store_.stop_listening();
     if (round_) round_->on_guardian_lost();
+    interrupt({.cause = supervise::Cause::guardian_lost});
   });
 }
 

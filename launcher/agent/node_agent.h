@@ -4,9 +4,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launcher/agent/agent.h"
 #include "launcher/agent/job_events.h"
@@ -17,6 +19,7 @@
 #include "launcher/agent/stdin_rank.h"
 #include "launcher/agent/store_host.h"
 #include "launcher/output/output.h"
+#include "launcher/supervise/restart.h"
 
 namespace ddprun::agent {
 
@@ -32,9 +35,15 @@ class NodeAgent {
   void announce();
   void watch_guardian();
   void on_signal(int signo);
+  void on_stop_signal(int signo);
   void suspend();
   void begin_round(int attempt, std::uint16_t store_port);
   void on_round_ended();
+  void pause(std::chrono::nanoseconds pause);
+  void restart();
+  void interrupt(const supervise::Interruption& why);
+  void check_timeout();
+  void end(const supervise::Outcome& outcome);
   report::ExitDecision refuse(int code, const Error& error);
   void flush();
 
@@ -50,7 +59,11 @@ class NodeAgent {
   std::optional<SignalReader> signals_;
   boost::asio::posix::stream_descriptor guardian_;
   std::optional<JobParts> parts_;
-  std::unique_ptr<Round> round_;
+  std::unique_ptr<Round> round_;              // the present one, or the last one during a pause
+  std::vector<supervise::Attempt> attempts_;  // that have failed and were, or may be, repeated
+  std::optional<supervise::Interruption> interruption_;
+  boost::asio::steady_timer pause_;
+  bool pausing_ = false;
 };
 
 }  // namespace ddprun::agent

@@ -1,13 +1,18 @@
 #include "launcher/agent/round.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <chrono>
+#include <string>
 #include <utility>
 
+#include "launcher/process/children.h"
 #include "launcher/process/signals.h"
+#include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::agent {
@@ -21,8 +26,12 @@ supervise::Time now() {
   return std::chrono::steady_clock::now();
 }
 
-supervise::Options options_of(const cli::JobSpec& spec) {
-  return {.grace = spec.shutdown_timeout};
+supervise::Options options_of(const Job& job) {
+  return {.grace = job.spec.shutdown_timeout,
+          .limits = {.job_started = job.link.started,
+                     .timeout = job.spec.timeout,
+                     .exit_grace = job.spec.exit_grace,
+                     .progress_timeout = job.spec.progress_timeout}};
 }
 
 int worker_count(const JobParts& parts) {
@@ -49,12 +58,19 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
                  // Orphans that ended behind this worker could not be seen before it was reaped.
                  if (stage_ == Stage::running) on_child_ended();
                }),
-      group_(worker_count(parts), options_of(parts.job.spec), now()),
+      group_(worker_count(parts), options_of(parts.job), now()),
       stack_taker_(parts.io, parts.spawn,
                    std::string(parts.job.environment.get("PATH").value_or(process::kDefaultPath))),
       oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
-      timer_(parts.io) {}
+      timer_(parts.io) {
+  if (!parts.job.spec.progress_timeout) return;
+  progress_.emplace(
+      parts.io, worker_count(parts), [this](int local_rank, ProgressPipes::Report report) {
+        obey(report == ProgressPipes::Report::closed ? group_.on_progress_closed(now(), local_rank)
+                                                     : group_.on_progress(now(), local_rank));
+      });
+}
 
 // An out-of-memory kill counts only if it happened before the first failure, not while the others
 // are being stopped.
@@ -76,7 +92,7 @@ void Round::start(std::function<void()> ended) {
 void Round::start_next() {
   const auto local_rank = group_.next_to_start();
   if (!local_rank) return;
-  const auto pid = starter_.start(workers_, *local_rank);
+  const auto pid = start_worker(*local_rank);
   if (!pid) {
     exec_failure_ = starter_.explain(pid.error());
     return obey(group_.on_exec_failed(now(), *local_rank));
@@ -85,6 +101,13 @@ void Round::start_next() {
   parts_.events.worker_started(attempt_, worker(*local_rank));
   obey(decision);
   boost::asio::post(parts_.io, [this] { start_next(); });
+}
+
+boost::system::result<pid_t, StartFailure> Round::start_worker(int local_rank) {
+  if (!progress_) return starter_.start(workers_, local_rank, {});
+  auto end = progress_->open(local_rank);
+  if (!end) return StartFailure{{}, errno, end.error().text};
+  return starter_.start(workers_, local_rank, std::move(*end));
 }
 
 void Round::obey(const supervise::Decision& decision) {
@@ -150,12 +173,16 @@ void Round::carry_out(const supervise::SignalOrder& order) {
   if (order.signo == SIGKILL) hurried_ = true;
 }
 
+// A timer that is armed already may come too early, for the group says then when it is to come
+// again.
 void Round::arm(const supervise::Decision& decision) {
-  if (!decision.wake_at || decision.wake_at == armed_) return;
+  if (!decision.wake_at || (armed_ && *armed_ <= *decision.wake_at)) return;
   armed_ = decision.wake_at;
   timer_.expires_at(*decision.wake_at);
   timer_.async_wait([this](boost::system::error_code canceled) {
-    if (!canceled) obey(group_.on_time(now()));
+    if (canceled) return;
+    armed_.reset();
+    obey(group_.on_time(now()));
   });
 }
 
@@ -193,15 +220,31 @@ void Round::signal_groups(int signo) {
   for (int local_rank : group_.running()) workers_.signal_group(local_rank, signo);
 }
 
+void Round::on_resumed() {
+  obey(group_.on_resumed(now()));
+}
+
 void Round::sweep() {
   stage_ = Stage::sweeping;
   stack_taker_.cancel();
   timer_.cancel();
   on_child_ended();
+  if (parts_.job.spec.keep_descendants) {
+    name_descendants();
+    return drain();
+  }
   sweep_.start(running_pids(), hurried_, [this](std::vector<supervise::Leftover> leftovers) {
     group_.note_leftovers(std::move(leftovers));
     drain();
   });
+}
+
+void Round::name_descendants() {
+  if (parts_.job.spec.verbosity != cli::Verbosity::verbose) return;
+  for (pid_t pid : process::descendants_of(::getpid()))
+    if (process::is_alive(pid))
+      parts_.output.note("ddprun: keeping process " + std::to_string(pid) + " (" + command_of(pid) +
+                         "), which workers have left");
 }
 
 void Round::drain() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/agent/job_parts.h"
+#include "launcher/agent/progress_pipes.h"
 #include "launcher/agent/starter.h"
 #include "launcher/agent/sweep.h"
 #include "launcher/agent/workers.h"
@@ -40,6 +41,8 @@ class Round {
   void pass_user_signal(int signo);
   // Sends SIGSTOP or SIGCONT to the groups of all running workers.
   void signal_groups(int signo);
+  // This process had been suspended, its workers with it.
+  void on_resumed();
 
   int attempt() const { return attempt_; }
   const supervise::Outcome& outcome() const { return group_.outcome(); }
@@ -54,6 +57,7 @@ class Round {
   enum class Stage { running, sweeping, draining, ended };
 
   void start_next();
+  boost::system::result<pid_t, StartFailure> start_worker(int local_rank);
   bool wants_stacks(const supervise::Decision& decision) const;
   void take_stacks(const supervise::SignalOrder& order);
   void carry_out(const supervise::SignalOrder& order);
@@ -65,6 +69,7 @@ class Round {
   void arm(const supervise::Decision& decision);
   void hurry();
   void sweep();
+  void name_descendants();
   void drain();
   void finish();
   std::vector<pid_t> running_pids() const;
@@ -73,6 +78,7 @@ class Round {
   int attempt_;
   Starter starter_;
   Workers workers_;
+  std::optional<ProgressPipes> progress_;  // with --progress-timeout
   supervise::Group group_;
   stacks::StackTaker stack_taker_;
   std::vector<std::string> stacks_;  // files by local rank; empty until stacks were taken

@@ -14,6 +14,8 @@
 namespace ddprun::agent {
 namespace {
 
+static_assert(plan::kProgressDescriptor == process::kExtraDescriptor);
+
 std::string advice_on_descriptors() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -29,7 +31,8 @@ Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
       environment_(parts.job.plan, meeting, parts.job.environment),
       null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
-boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank) {
+boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank,
+                                                          UniqueFd progress) {
   const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
   std::vector<std::string> argv = plan::command_line(worker, parts_.job.host, attempt_);
   const process::ProgramFile& program = parts_.programs.find(argv.front());
@@ -52,6 +55,7 @@ boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int 
       .in = null_.get(),
       .out = streams->out.get(),
       .err = streams->err.get(),
+      .extra = progress.get(),
       .placement = placement ? &*placement : nullptr,
       .directory = parts_.programs.directory()};
   parts_.stdin_rank.prepare(worker, request);

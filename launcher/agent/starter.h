@@ -25,8 +25,10 @@ class Starter {
   // Borrows `parts`; copies the rest.
   Starter(const JobParts& parts, const plan::Meeting& meeting);
 
-  // Starts the worker of `local_rank` and lets `workers` watch it. Returns its pid.
-  boost::system::result<pid_t, StartFailure> start(Workers& workers, int local_rank);
+  // Starts the worker of `local_rank` and lets `workers` watch it. `progress`, if there is one, is
+  // its end of a progress pipe. Returns its pid.
+  boost::system::result<pid_t, StartFailure> start(Workers& workers, int local_rank,
+                                                   UniqueFd progress);
 
   // What to tell the user about a failure, and the exit code.
   report::ExecFailure explain(const StartFailure& failure) const;

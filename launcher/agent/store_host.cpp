@@ -25,6 +25,10 @@ StoreHost::StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, outp
     : io_(io), spec_(spec), output_(output) {}
 
 Result<std::uint16_t> StoreHost::open_round() {
+  if (server_ && spec_.master_port) {
+    server_->start_over();
+    return server_->port();
+  }
   auto server = listen();
   if (!server) return server.error();
   server_ = std::move(*server);
@@ -36,6 +40,10 @@ Result<void> StoreHost::try_to_listen(boost::asio::io_context& io, const cli::Jo
   if (!server) return server.error();
   (*server)->close();
   return {};
+}
+
+void StoreHost::stop_listening() {
+  if (server_) server_->stop_listening();
 }
 
 void StoreHost::close() {

@@ -18,8 +18,12 @@ class StoreHost {
   // Borrows all three. Nothing listens yet.
   StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output);
 
-  // Lets the store listen for a round and returns its port.
+  // Gives a round its store, which is empty, and returns the port: that of --master-port in every
+  // round, else one that the system chooses, another one each time. The clients of the round before
+  // are closed. Only the first call can fail with --master-port.
   Result<std::uint16_t> open_round();
+  // The port is free for others at once; the workers that are connected can go on.
+  void stop_listening();
   // Listens and stops at once, or says why a store cannot listen.
   static Result<void> try_to_listen(boost::asio::io_context& io, const cli::JobSpec& spec);
   // Closes the port and every connection.

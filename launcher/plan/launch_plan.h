@@ -27,6 +27,10 @@ struct WorkerPlan {
   std::optional<int> omp_num_threads = {};         // where it is not the same for all workers
 };
 
+// Where a worker writes its reports of progress, if it is asked for any: see DDPRUN_PROGRESS_FD in
+// launcher/agent/progress_pipes.h.
+inline constexpr int kProgressDescriptor = 3;
+
 struct LaunchPlan {
   std::vector<WorkerPlan> workers;  // by local rank; at least one
   int world_size = 0;
@@ -35,6 +39,7 @@ struct LaunchPlan {
   std::string role = "default";
   int max_restarts = 0;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
+  bool reports_progress = false;       // workers get a descriptor for that: DDPRUN_PROGRESS_FD
   std::optional<int> simulated_gpus;   // exported as DDPRUN_SIMULATED_GPUS
   std::optional<int> omp_num_threads;  // for all workers, instead of what they would inherit
   std::string host;

@@ -199,6 +199,7 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   plan.role = job.role;
   plan.max_restarts = job.max_restarts;
   plan.signals_to_handle = cli::signal_list_text(job.signals_to_handle);
+  plan.reports_progress = job.progress_timeout.has_value();
   if (*gpus && node_gpus.source == devices::Source::simulated)
     plan.simulated_gpus = static_cast<int>(node_gpus.gpus.size());
   plan.start_line = start_line(plan, reason_for_count(q, *gpus));

@@ -75,6 +75,7 @@ WorkerEnvironment::WorkerEnvironment(const LaunchPlan& plan, const Meeting& meet
   if (plan.omp_num_threads) add("OMP_NUM_THREADS", *plan.omp_num_threads);
   add("DDPRUN", 1);
   add("DDPRUN_VERSION", version);
+  if (plan.reports_progress) add("DDPRUN_PROGRESS_FD", kProgressDescriptor);
   if (plan.simulated_gpus) add("DDPRUN_SIMULATED_GPUS", *plan.simulated_gpus);
 }
 

@@ -27,12 +27,21 @@ std::string failure(supervise::Cause cause, const std::optional<supervise::WaitS
   return status ? describe(*status) : "an unknown end";
 }
 
-std::string attempt_line(const supervise::Attempt& attempt, const Facts& facts) {
+std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
   const auto index = static_cast<std::size_t>(attempt.first_failed);
   return "attempt " + std::to_string(attempt.number) + ": rank " +
-         std::to_string(facts.plan->workers.at(index).rank) +
+         std::to_string(plan.workers.at(index).rank) +
          " failed first: " + failure(attempt.cause, attempt.status, attempt.limit) + " after " +
          duration(attempt.ran);
+}
+
+std::string restart_line(const supervise::Attempt& attempt, int max_restarts,
+                         const supervise::RestartDecision& next, const plan::LaunchPlan& plan) {
+  std::string line = "ddprun: " + attempt_line(attempt, plan) + "; restart " +
+                     std::to_string(attempt.number + 1) + " of " + std::to_string(max_restarts);
+  if (next.pause != next.pause.zero())
+    line += " in " + limit_text(next.pause) + " (" + next.reason + ")";
+  return line;
 }
 
 std::vector<std::string> earlier_attempts(const Facts& facts) {
@@ -41,7 +50,7 @@ std::vector<std::string> earlier_attempts(const Facts& facts) {
   std::vector<std::string> lines;
   if (hidden > 0) lines.push_back("  " + std::to_string(hidden) + " attempts failed before these:");
   for (std::size_t i = hidden; i < attempts.size(); ++i)
-    lines.push_back("  " + attempt_line(attempts[i], facts));
+    lines.push_back("  " + attempt_line(attempts[i], *facts.plan));
   return lines;
 }
 

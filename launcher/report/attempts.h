@@ -9,6 +9,7 @@
 
 #include "launcher/report/report.h"
 #include "launcher/supervise/outcome.h"
+#include "launcher/supervise/restart.h"
 
 namespace ddprun::report {
 
@@ -18,11 +19,16 @@ std::string failure(supervise::Cause cause, const std::optional<supervise::WaitS
                     std::chrono::nanoseconds limit);
 
 // "attempt 0: rank 2 failed first: exit code 3 after 1.204 s".
-std::string attempt_line(const supervise::Attempt& attempt, const Facts& facts);
+std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan);
 
 // attempt_line() of each earlier attempt, indented. Of more than four the last four, and how many
 // there were before.
 std::vector<std::string> earlier_attempts(const Facts& facts);
+
+// "ddprun: attempt 0: rank 2 failed first: exit code 3 after 1.204 s; restart 1 of 3 in 2 s (failed
+// within a second 3 times in a row)": told before the restart. `plan` gives the ranks.
+std::string restart_line(const supervise::Attempt& attempt, int max_restarts,
+                         const supervise::RestartDecision& next, const plan::LaunchPlan& plan);
 
 // A limit as the user wrote it: "5 s", "0.25 s".
 std::string limit_text(std::chrono::nanoseconds limit);

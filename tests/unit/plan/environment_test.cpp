@@ -72,6 +72,20 @@ TEST(WorkerEnvironment, HasExactlyTheNamesOfTorchrunAndItsOwn) {
   EXPECT_EQ(environment, expected);
 }
 
+TEST(WorkerEnvironment, TellsTheOptionsThatWorkersAskFor) {
+  const auto environment = environment_of(
+      plan_of({"--max-restarts", "3", "--signals-to-handle", "USR1,TERM", "p"}, gpus(0)), 0);
+  EXPECT_EQ(environment.at("TORCHELASTIC_MAX_RESTARTS"), "3");
+  EXPECT_EQ(environment.at("TORCHELASTIC_SIGNALS_TO_HANDLE"), "SIGUSR1,SIGTERM");
+}
+
+TEST(WorkerEnvironment, HasADescriptorForProgressWhereItIsAskedFor) {
+  LaunchPlan plan = plan_of({"-n", "1", "p"}, gpus(0));
+  EXPECT_EQ(environment_of(plan, 0).count("DDPRUN_PROGRESS_FD"), 0u);
+  plan.reports_progress = true;
+  EXPECT_EQ(environment_of(plan, 0).at("DDPRUN_PROGRESS_FD"), "3");
+}
+
 TEST(WorkerEnvironment, InheritsTheRestInItsOrder) {
   const LaunchPlan plan = plan_of({"-n", "1", "p"}, gpus(0));
   const Words parent{"PATH=/bin", "CUDA_VISIBLE_DEVICES=1,2", "odd", "SLURM_PROCID=3", "EMPTY="};
