@@ -32,9 +32,9 @@ TEST(RestartTest, AFailedGroupStartsAgainWithAHigherCount) {
        "[ $TORCHELASTIC_RESTART_COUNT != 2 ] && exec sleep 100; exit $((2 - "
        "TORCHELASTIC_RESTART_COUNT))"});
   EXPECT_EQ(end.code, 0) << end.err;
-  EXPECT_THAT(end.out,
-              AllOf(HasSubstr("0: 0 of 2"), HasSubstr("1: 0 of 2"), HasSubstr("0: 1 of 2"),
-                    HasSubstr("1: 1 of 2"), HasSubstr("0: 2 of 2"), HasSubstr("1: 2 of 2")));
+  // Rank 0 may have been stopped before it could say anything in the attempts that failed.
+  EXPECT_THAT(end.out, AllOf(HasSubstr("1: 0 of 2"), HasSubstr("1: 1 of 2"), HasSubstr("1: 2 of 2"),
+                             HasSubstr("0: 2 of 2")));
   EXPECT_THAT(end.err,
               ContainsRegex("attempt 0: rank 1 failed first: exit code 2 .*; restart 1 of 2\n"));
   EXPECT_THAT(end.err,
