@@ -115,7 +115,7 @@ TrainableParameters trainable_parameters(torch::nn::Module& module) {
   return result;
 }
 
-NamedTensors module_states(torch::nn::Module& module, bool with_buffers) {
+NamedTensors module_states(const torch::nn::Module& module, bool with_buffers) {
   NamedTensors result;
   OnlyOnce first_time;
   const auto append = [&](const auto& named) {

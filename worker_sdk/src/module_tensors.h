@@ -25,7 +25,7 @@ struct NamedTensors {
   std::vector<std::string> names;
   std::vector<at::Tensor> tensors;
 };
-NamedTensors module_states(torch::nn::Module& module, bool with_buffers);
+NamedTensors module_states(const torch::nn::Module& module, bool with_buffers);
 
 // The buffers; asked for anew before each broadcast because a module may replace them.
 std::vector<at::Tensor> unique_buffers(torch::nn::Module& module);

@@ -1,14 +1,12 @@
 #include "ddp/process_group.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "ddp/device.h"
+#include "worker_sdk/src/broken_pipe.h"
 #include "worker_sdk/src/cuda_plugin.h"
 #include "worker_sdk/src/group_factory.h"
 #include "worker_sdk/src/store.h"
@@ -20,13 +18,6 @@ namespace detail {
 namespace {
 
 constexpr std::chrono::minutes kGlooTimeout{30}, kNcclTimeout{10};
-
-// Gloo writes to its sockets without MSG_NOSIGNAL. Python ignores the signal from the start.
-void ignore_broken_pipes() {
-  struct sigaction now {};
-  if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
-    std::signal(SIGPIPE, SIG_IGN);
-}
 
 struct World {
   std::shared_ptr<GroupState> default_group;
@@ -161,6 +152,7 @@ std::vector<int> ProcessGroup::ranks() const {
 void init_process_group(const InitOptions& options) {
   const detail::Lookup lookup = detail::process_environment();
   if (lookup("DDPRUN") == "1") std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  // Gloo writes to its sockets without MSG_NOSIGNAL.
   detail::ignore_broken_pipes();
   const int maybe_rank = options.rank >= 0 ? options.rank : detail::rank_if_known(lookup);
   detail::check_options(options, maybe_rank);

@@ -8,6 +8,7 @@ namespace ddp::test {
 
 using Scenarios = std::map<std::string, void (*)()>;
 
+Scenarios checkpoint_scenarios();
 Scenarios collective_scenarios();
 Scenarios data_parallel_scenarios();
 

@@ -1,13 +1,19 @@
 // The whole worker SDK: everything a training program needs besides LibTorch itself.
 //
 // One header each: process groups, collectives, the device of this worker,
-// DistributedDataParallel and DistributedSampler. All of it is in namespace ddp.
+// DistributedDataParallel, DistributedSampler, checkpoints, optimizers, and what the launcher wants
+// to know. All of it is in namespace ddp.
 #pragma once
 
+#include "ddp/checkpoint.h"
 #include "ddp/collectives.h"
 #include "ddp/device.h"
 #include "ddp/distributed_data_parallel.h"
 #include "ddp/distributed_sampler.h"
 #include "ddp/environment.h"
 #include "ddp/error.h"
+#include "ddp/optim.h"
 #include "ddp/process_group.h"
+#include "ddp/progress.h"
+#include "ddp/record.h"
+#include "ddp/value.h"

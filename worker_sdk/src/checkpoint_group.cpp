@@ -1,0 +1,110 @@
+// Checkpoints of a whole group of ranks.
+#include <ATen/Functions.h>
+
+#include <algorithm>
+#include <cstring>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "ddp/checkpoint.h"
+#include "ddp/collectives.h"
+#include "ddp/device.h"
+#include "worker_sdk/src/module_tensors.h"
+#include "worker_sdk/src/text.h"
+#include "worker_sdk/src/translate.h"
+
+namespace ddp {
+namespace {
+
+using detail::GroupState;
+
+// The text of every rank of the group. The first, small step is the only one if all are empty.
+std::vector<std::string> gather_texts(const GroupState& state, const ProcessGroup& group,
+                                      const std::string& mine) {
+  const auto device = state.backend == "nccl" ? local_device() : c10::Device(c10::kCPU);
+  const at::Tensor longest =
+      at::full({1}, static_cast<std::int64_t>(mine.size()), at::kLong).to(device);
+  all_reduce(longest, ReduceOp::MAX, group);
+  const auto length = longest.item<std::int64_t>();
+  if (length == 0) return std::vector<std::string>(state.ranks.size());
+  const at::Tensor bytes = at::zeros({length}, at::kByte);
+  std::memcpy(bytes.data_ptr(), mine.data(), mine.size());
+  std::vector<std::string> texts;
+  for (const at::Tensor& each : all_gather(bytes.to(device), group)) {
+    const at::Tensor text = each.cpu();
+    const auto* data = static_cast<const char*>(text.data_ptr());
+    texts.emplace_back(data, strnlen(data, static_cast<std::size_t>(length)));
+  }
+  return texts;
+}
+
+std::string without_rank(const std::string& text) {
+  if (!text.starts_with("[rank ")) return text;
+  const auto end = text.find("] ");
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
+// Calls `action`, then tells the others how it went. Throws on every rank if it failed on one.
+template <class Action>
+void together(const GroupState& state, const ProcessGroup& group, const char* what,
+              Action&& action) {
+  std::string reason;
+  try {
+    action();
+  } catch (const std::exception& error) {
+    reason = without_rank(error.what());
+    if (reason.empty()) reason = "unknown";
+  }
+  const auto reasons = gather_texts(state, group, reason);
+  std::vector<int> failed;
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].empty()) continue;
+    failed.push_back(state.ranks[i]);
+    if (failed.size() == 1) reason = reasons[i];
+  }
+  if (failed.empty()) return;
+  throw Error(state.global_rank, std::string(what) + " failed on rank" +
+                                     (failed.size() > 1 ? "s " : " ") + detail::rank_list(failed) +
+                                     ": " + reason);
+}
+
+}  // namespace
+
+void save_on_rank0(const std::string& path, const Value& value, const ProcessGroup& group) {
+  const auto state = detail::resolve(group, "save_on_rank0");
+  if (!state->is_member()) return;
+  together(*state, group, "save_on_rank0", [&] {
+    if (state->rank == 0) save(path, value);
+  });
+}
+
+Value load_on_all(const std::string& path, const ProcessGroup& group) {
+  return load_on_all(path, local_device(), group);
+}
+
+Value load_on_all(const std::string& path, c10::Device device, const ProcessGroup& group) {
+  const auto state = detail::resolve(group, "load_on_all");
+  Value value;
+  if (!state->is_member()) return value;
+  together(*state, group, "load_on_all", [&] { value = load(path, device); });
+  return value;
+}
+
+void broadcast_parameters(const torch::nn::Module& module, int src, const ProcessGroup& group) {
+  constexpr const char* kName = "broadcast_parameters";
+  constexpr std::size_t kAtOnce = 250 << 20;  // bytes; what Python uses
+  const auto state = detail::resolve(group, kName);
+  if (!state->is_member()) return;
+  const auto root = std::find(state->ranks.begin(), state->ranks.end(), src);
+  if (root == state->ranks.end()) {
+    throw Error(state->global_rank, std::string(kName) + ": rank " + std::to_string(src) +
+                                        " does not belong to the group of ranks " +
+                                        detail::rank_list(state->ranks));
+  }
+  detail::translated(state->global_rank, kName, [&] {
+    const auto states = detail::module_states(module, /*with_buffers=*/true);
+    c10d::broadcast_coalesced(state->group, states.tensors, kAtOnce,
+                              static_cast<int>(root - state->ranks.begin()));
+  });
+}
+
+}  // namespace ddp
