@@ -9,14 +9,11 @@
 #include <ddp/ddp.h>
 #include <torch/torch.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include "samples/train_digits/digits_csv.h"
 #include "samples/train_digits/idx.h"
@@ -90,7 +87,7 @@ double fit(Model& model, const ImageDataset& train, const ImageDataset& test,
   ddp::DistributedSampler sampler(train.size().value());
   const auto loader =
       torch::data::make_data_loader(train, sampler, static_cast<std::size_t>(options.batch_size));
-  torch::optim::Adam optimizer(model.parameters(), torch::optim::AdamOptions());
+  ddp::optim::Adam optimizer(model.parameters());
   double test_accuracy = 0;
   std::chrono::duration<double> training{};
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
@@ -109,28 +106,10 @@ double fit(Model& model, const ImageDataset& train, const ImageDataset& test,
   return test_accuracy;
 }
 
-// Rank 0 writes, beside the final name first, so that nobody ever sees half a file.
-void save(const LeNet& model, const std::string& path) {
-  if (ddp::get_rank() == 0) {
-    torch::serialize::OutputArchive archive;
-    model.save(archive);
-    const auto beside = path + ".tmp";
-    std::ofstream file(beside, std::ios::binary);
-    if (file) archive.save_to(file);
-    file.close();
-    if (!file)
-      throw std::system_error(errno, std::generic_category(), beside + " cannot be written");
-    std::filesystem::rename(beside, path);
-  }
-  ddp::barrier();  // nobody reads before the file is there
-}
-
+// Every rank loads to its own device, whatever device the model was saved from.
 LeNet load(const std::string& path) {
-  torch::serialize::InputArchive archive;
-  // Every rank loads to its own device, whatever device the model was saved from.
-  archive.load_from(path, ddp::local_device());
   LeNet model;
-  model.load(archive);
+  ddp::load_state_dict(model, ddp::load_on_all(path).dict());
   model.to(ddp::local_device());
   return model;
 }
@@ -146,7 +125,8 @@ int train(const Options& options) {
   Model model(LeNet{}, {.device = ddp::local_device()});
   const double test_accuracy = fit(model, train_set, test_set, options);
 
-  save(model.module(), options.save);
+  // Python reads it with torch.load(path, weights_only=True).
+  ddp::save_on_rank0(options.save, ddp::state_dict(model));
   auto reloaded = load(options.save);
   const double reloaded_accuracy = accuracy(reloaded, test_set);
   const bool same = reloaded_accuracy == test_accuracy;
@@ -160,18 +140,17 @@ int train(const Options& options) {
 }  // namespace digits
 
 int main(int argc, char** argv) {
+  digits::Options options;
   try {
-    const auto options = digits::parse_options({argv + 1, argv + argc});
-    if (options.help) {
-      std::fputs(digits::kHelp, stdout);
-      return 0;
-    }
-    return digits::train(options);
+    options = digits::parse_options({argv + 1, argv + argc});
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "train_digits: %s\n", error.what());
     return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "train_digits: %s\n", error.what());
-    return 1;
   }
+  if (options.help) {
+    std::fputs(digits::kHelp, stdout);
+    return 0;
+  }
+  // An exception is told to the launcher, printed, and becomes exit code 1.
+  return ddp::record([&] { return digits::train(options); });
 }

