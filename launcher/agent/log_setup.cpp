@@ -25,6 +25,7 @@ output::Options output_options(const Job& job) {
   options.term = std::getenv("TERM");
   options.routing = routing(job.spec);
   options.prefix = job.spec.prefix;
+  options.prefix_where_usual = job.spec.prefix_where_usual;
   options.stdout_filters = job.spec.duplicate_stdout_filters;
   options.stderr_filters = job.spec.duplicate_stderr_filters;
   options.color = job.spec.color;

@@ -39,6 +39,7 @@ Reading prefix(const std::string& value, Settings& settings) {
     settings.job.notices.push_back(settings.label + ": " + unknown_field_text(field));
   }
   settings.job.prefix = value;
+  settings.job.prefix_where_usual = settings.optional_text;
   return taken();
 }
 

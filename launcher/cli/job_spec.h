@@ -84,6 +84,8 @@ struct JobSpec {
   StreamMap tee;                         // to a file and to the console
   std::optional<RankSet> console_ranks;  // --local-ranks-filter; none: all
   std::optional<std::string> prefix;     // template as given; "" is no prefix; none: the default
+  // The template is TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE's, which asks for no prefix by itself.
+  bool prefix_where_usual = false;
   std::vector<std::string> duplicate_stdout_filters;
   std::vector<std::string> duplicate_stderr_filters;
   OutputMode output = OutputMode::automatic;

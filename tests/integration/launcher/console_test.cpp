@@ -67,6 +67,12 @@ TEST(ConsoleTest, ATemplateIsFilledInForEachLine) {
   EXPECT_THAT(end.err, MatchesRegex("trainer/1/1/0/stderr/[^/:$]+: err\n"));
 }
 
+TEST(ConsoleTest, TheTemplateOfTorchrunsVariableIsUsedWhereLinesHaveAPrefixAnyway) {
+  const RunOptions with{.environment = {"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE=<${rank}>"}};
+  EXPECT_EQ(ddprun({"-q", "echo", "{}"}, with).out, "{}\n");
+  EXPECT_EQ(ddprun({"-q", "-t", "1", "--log-dir", "/dev/null", "echo", "{}"}, with).out, "<0>{}\n");
+}
+
 TEST(ConsoleTest, TheTimeIsThatOfTheLine) {
   const Finished end = ddprun({"-q", "--prefix", "${time} ", "echo", "x"});
   EXPECT_THAT(end.out, MatchesRegex("[0-9][0-9]:[0-9][0-9]:[0-9][0-9][.][0-9][0-9][0-9] x\n"));
