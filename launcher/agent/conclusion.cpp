@@ -87,6 +87,14 @@ void write_results(const JobParts& parts, const supervise::Outcome& outcome,
   if (!failed.empty()) parts.output.note("ddprun: " + failed);
 }
 
+// A named directory that stays because of what is in it is found under the usual name as well; one
+// whose files were asked for is so from the start.
+void link_what_stays(const JobParts& parts, const report::Facts& facts) {
+  if (facts.log_dir.empty() || parts.directory.kept() || !parts.job.spec.log_dir) return;
+  if (const auto linked = parts.directory.link_latest(); !linked)
+    parts.output.note("ddprun: " + linked.error().text);
+}
+
 }  // namespace
 
 report::ExitDecision conclude(const JobParts& parts, const Round& last,
@@ -100,6 +108,7 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
     if (outcome.first_failed)
       copy_error_file(parts, facts.error_files.back(),
                       outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);
+    link_what_stays(parts, facts);
     parts.output.note(report::text(outcome, facts));
   }
   const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure());

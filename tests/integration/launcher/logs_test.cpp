@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "launcher/process/children.h"
 #include "rendezvous/base/read_file.h"
 #include "tests/integration/support/run.h"
 
@@ -21,6 +22,12 @@ using testing::Not;
 using testing::UnorderedElementsAre;
 
 const std::string kWorker = DDPRUN_TEST_WORKER;
+
+long peak_memory_kib(pid_t pid) {
+  const std::string text = read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
+  const std::size_t at = text.find("VmHWM:");
+  return at == std::string::npos ? -1 : std::stol(text.substr(at + 6));
+}
 
 class LogsTest : public testing::Test {
  protected:
@@ -73,6 +80,12 @@ TEST_F(LogsTest, WhatNobodyAskedForGoesAfterSuccess) {
   EXPECT_EQ(end.code, 0);
   EXPECT_TRUE(fs::is_empty(logs_));
   EXPECT_THAT(end.err, Not(HasSubstr("logs are in")));
+}
+
+TEST_F(LogsTest, AFailureThatLeavesAnErrorFileStaysAndIsTheLatest) {
+  const Finished end = job({"-n", "1"}, "echo '{}' > $TORCHELASTIC_ERROR_FILE; exit 5");
+  EXPECT_THAT(end.err, HasSubstr("  logs: " + run() + "/attempt_0/0/\n"));
+  EXPECT_THAT(files(), ElementsAre("attempt_0/0/error.json"));
 }
 
 TEST_F(LogsTest, AfterAFailureTheReportNamesTheLogsAndShowsTheEndOfARedirectedStream) {
@@ -195,6 +208,9 @@ TEST_F(LogsTest, FilesGoOnWhileNobodyReadsTheConsole) {
                                 "seq 1000000; [ $RANK = 1 ] || echo > " + fifo}),
                   {.limit = std::chrono::seconds(50)});
   EXPECT_TRUE(read_file(fifo)) << "opening waits for the writer, who has written everything";
+  const auto launcher = process::children_of(program.pid());
+  ASSERT_EQ(launcher.size(), 1U);
+  EXPECT_LT(peak_memory_kib(launcher.front()), 20'000);
   const Finished end = program.finish();
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(lines(end.out).size(), 2'000'000U);
