@@ -43,7 +43,7 @@ TEST(ScenarioTest, EverythingHappensSometimes) {
   for (const char* word :
        {" wait ", " rude ", " family ", " daemon ", " ignore ", " stop ",
         " end:", " orphan:", " exit:", " signal:", " abort:", "SIGTERM", "SIGINT", "SIGHUP",
-        "SIGQUIT", "suspended", "launcher killed", "guardian killed"})
+        "SIGQUIT", "suspended", "launcher killed", "guardian killed", "restarted"})
     EXPECT_THAT(all, HasSubstr(word));
 }
 

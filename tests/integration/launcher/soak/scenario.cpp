@@ -110,6 +110,7 @@ Scenario scenario_of(std::uint64_t seed) {
   if (!fails || dice.one_in(2)) disturb(scenario, dice);
   for (int rank = 0; rank < workers; ++rank) scenario.roles.push_back(bystander(dice, fails));
   if (!fails) return scenario;
+  if (dice.one_in(4)) scenario.restarts = 1;
   scenario.failure->rank = dice.below(workers);
   scenario.roles.at(static_cast<std::size_t>(scenario.failure->rank)) =
       failing_role(dice, *scenario.failure);
