@@ -85,6 +85,9 @@ Result<const Option*> resolve_option(std::string_view name) {
     return Error{shown + " is an abbreviation" + (one ? "" : " of more than one option") +
                  "; write " + names + " in full"};
   }
+  const auto blank = name.find_first_of(" \t");
+  if (blank != std::string_view::npos && find_option(with_dashes(name.substr(0, blank))))
+    return Error{"'" + shown + "' is one word; take away the quotes around it"};
   const std::string_view nearest = nearest_option(with_dashes(name));
   if (!nearest.empty())
     return Error{"unknown option " + shown + "; did you mean --" + std::string(nearest) + "?"};

@@ -4,6 +4,7 @@
 #include "launcher/cli/contradictions.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/merge.h"
+#include "launcher/cli/program_slip.h"
 #include "launcher/cli/scanner.h"
 #include "launcher/cli/values.h"
 #include "launcher/cli/version.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view kNotYet = " is not available yet in this version of ddprun";
 
 Exit usage_error(const std::string& text) {
-  return {2, "", "ddprun: " + text + "\n"};
+  return {2, "", "ddprun: " + one_line(text) + "\n"};
 }
 
 std::string not_yet_text(const Setting& setting) {
@@ -82,7 +83,9 @@ std::string check_command(const JobSpec& job) {
   if (job.doctor && job.command.empty()) return {};
   if (job.command.empty())
     return "no program was given; write ddprun [options] PROGRAM [arguments...], see ddprun --help";
-  if (job.command.front().empty()) return "the name of the program is empty ('')";
+  if (const auto slip = program_slip(job.command.front());
+      slip && (!job.separator_before_program || job.command.front().empty()))
+    return *slip;
   if (job.module && job.no_python)
     return "--module and --no-python exclude each other: a module needs Python";
   return {};
@@ -112,6 +115,7 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
   if (const std::string error = contradiction(job, given); !error.empty())
     return usage_error(error);
   for (std::string& line : unknown_variables(environment)) job.notices.push_back(std::move(line));
+  for (std::string& line : job.notices) line = one_line(line);
   return job;
 }
 

@@ -25,18 +25,21 @@ Result<Word> take_long(const std::string& word) {
   return result;
 }
 
-Result<Word> take_short(const std::string& word) {
-  const Option* option = find_option(word[1]);
+// One flag or option of a word with one dash. The letters behind a flag are further ones: `-mt3`.
+Result<Word> take_short(const std::string& word, std::size_t at) {
+  const Option* option = find_option(word[at]);
   if (option == nullptr) {
     return Error{"unknown option " + word +
                  "; options of the program go behind its name, ddprun's are in ddprun --help"};
   }
-  if (word.size() == 2) return Word{option, std::nullopt};
+  const std::string rest = word.substr(at + 1);
+  if (rest.empty() || (!option->takes_value() && find_option(rest[0]) != nullptr))
+    return Word{option, std::nullopt};
   if (!option->takes_value()) {
     const std::string name(option->name);
-    return Error{"unknown option " + word + "; -" + word[1] + " (--" + name + ") takes no value"};
+    return Error{"unknown option " + word + "; -" + word[at] + " (--" + name + ") takes no value"};
   }
-  return Word{option, word.substr(word[2] == '=' ? 3 : 2)};
+  return Word{option, rest.substr(rest[0] == '=' ? 1 : 0)};
 }
 
 Error missing_value(const Option& option, const std::string* next) {
@@ -47,31 +50,46 @@ Error missing_value(const Option& option, const std::string* next) {
                name + "=" + *next + " if that is meant"};
 }
 
+// Takes one option, and its value if that is words[i]; `i` is then at the next word.
+Result<Given> with_value(const Word& word, const std::vector<std::string>& words, std::size_t& i) {
+  const Option& option = *word.option;
+  if (word.value && option.metavar.empty()) {
+    return Error{"--" + std::string(option.name) + " takes no value, but '" + *word.value +
+                 "' was given"};
+  }
+  if (word.value || !option.takes_value()) return Given{&option, word.value.value_or("1")};
+  if (i == words.size()) return missing_value(option, nullptr);
+  if (words[i].starts_with("--")) return missing_value(option, &words[i]);
+  return Given{&option, words[i++]};
+}
+
+// mpirun's name for -n.
+bool is_np(const std::string& word) {
+  return word == "-np" || word.starts_with("-np=");
+}
+
 }  // namespace
 
 Result<Scan> scan(const std::vector<std::string>& words) {
   Scan result;
   std::size_t i = 0;
-  for (; i < words.size() && is_option(words[i]); ++i) {
-    if (words[i] == "--") {
+  while (i < words.size() && is_option(words[i])) {
+    const std::string& text = words[i++];
+    if (text == "--") {
       result.separator = true;
-      ++i;
       break;
     }
-    Result<Word> word = words[i][1] == '-' ? take_long(words[i]) : take_short(words[i]);
-    if (!word) return word.error();
-    const Option& option = *word->option;
-    if (word->value && option.metavar.empty()) {
-      return Error{"--" + std::string(option.name) + " takes no value, but '" + *word->value +
-                   "' was given"};
+    if (is_np(text)) return Error{"unknown option -np; write -n or --nproc-per-node"};
+    const bool is_long = text[1] == '-';
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      const Result<Word> word = is_long ? take_long(text) : take_short(text, at);
+      if (!word) return word.error();
+      Result<Given> given = with_value(*word, words, i);
+      if (!given) return given.error();
+      result.options.push_back(std::move(*given));
+      if (result.options.back().option->ends_the_scan()) return result;
+      if (is_long || word->option->takes_value()) break;
     }
-    if (!word->value && option.takes_value()) {
-      if (i + 1 == words.size()) return missing_value(option, nullptr);
-      if (words[i + 1].starts_with("--")) return missing_value(option, &words[i + 1]);
-      word->value = words[++i];
-    }
-    result.options.push_back({&option, word->value.value_or("1")});
-    if (option.ends_the_scan()) return result;
   }
   result.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
   return result;

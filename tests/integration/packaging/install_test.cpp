@@ -13,10 +13,9 @@ using testing::HasSubstr;
 class Installed : public testing::Test {
  protected:
   void SetUp() override {
-    const Finished end = run(
-        {DDPRUN_CMAKE, "--install", DDPRUN_BUILD_FOLDER, "--prefix", prefix_.path(), "--component",
-         "launcher"},
-        {.limit = std::chrono::seconds(60)});
+    const Finished end = run({DDPRUN_CMAKE, "--install", DDPRUN_BUILD_FOLDER, "--prefix",
+                              prefix_.path(), "--component", "launcher"},
+                             {.limit = std::chrono::seconds(60)});
     ASSERT_EQ(end.code, 0) << end.err;
   }
   Finished installed_ddprun(std::vector<std::string> words, RunOptions options = {}) {
@@ -36,27 +35,28 @@ TEST_F(Installed, BindsWithItsOwnModule) {
 #ifndef DDPRUN_WITH_HWLOC
   GTEST_SKIP() << "built without hwloc: there is no module to install";
 #endif
-  const Finished end = installed_ddprun(
-      {"-n", "2", "--bind", "cores", "--report-bindings", "/bin/sh", "-c", ":"},
-      {.environment = {"HWLOC_SYNTHETIC=package:1 numa:1 core:4 pu:1"}});
+  const Finished end =
+      installed_ddprun({"-n", "2", "--bind", "cores", "--report-bindings", "/bin/sh", "-c", ":"},
+                       {.environment = {"HWLOC_SYNTHETIC=package:1 numa:1 core:4 pu:1"}});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_THAT(end.err, HasSubstr("CPUs 2-3"));
 }
 
 TEST_F(Installed, GivesItsPages) {
-  for (const char* page : {"share/man/man1/ddprun.1", "share/zsh/site-functions/_ddprun",
-                           "share/bash-completion/completions/ddprun",
-                           "share/fish/vendor_completions.d/ddprun.fish"})
+  for (const char* page :
+       {"share/man/man1/ddprun.1", "share/zsh/site-functions/_ddprun",
+        "share/bash-completion/completions/ddprun", "share/fish/vendor_completions.d/ddprun.fish"})
     EXPECT_EQ(::access((prefix_ / page).c_str(), R_OK), 0) << page;
 }
 
 // bash-completion sources share/bash-completion/completions/NAME when NAME is completed first.
 TEST_F(Installed, CompletesInBash) {
-  const Finished end = run({"/bin/bash", "--norc", "-c",
-                            "source \"$0\" && complete -p ddprun && COMP_WORDS=(ddprun --npro) "
-                            "COMP_CWORD=1 && $(complete -p ddprun | sed 's/.*-F \\([^ ]*\\) .*/\\1/')"
-                            "; echo \"${COMPREPLY[@]}\"",
-                            prefix_ / "share/bash-completion/completions/ddprun"});
+  const Finished end =
+      run({"/bin/bash", "--norc", "-c",
+           "source \"$0\" && complete -p ddprun && COMP_WORDS=(ddprun --npro) "
+           "COMP_CWORD=1 && $(complete -p ddprun | sed 's/.*-F \\([^ ]*\\) .*/\\1/')"
+           "; echo \"${COMPREPLY[@]}\"",
+           prefix_ / "share/bash-completion/completions/ddprun"});
   EXPECT_THAT(end.out, HasSubstr("--nproc-per-node\n")) << end.err;
 }
 

@@ -82,8 +82,21 @@ TEST(Scanner, NamesTheNearestOption) {
             "ddprun: unknown option --learning-rate; options of the program go behind its name, "
             "ddprun's are in ddprun --help");
   EXPECT_THAT(error_of({"-9", "p"}), HasSubstr("unknown option -9;"));
-  EXPECT_THAT(error_of({"-vq", "p"}),
-              HasSubstr("unknown option -vq; -v (--verbose) takes no value"));
+  EXPECT_THAT(error_of({"-vz", "p"}),
+              HasSubstr("unknown option -vz; -v (--verbose) takes no value"));
+  EXPECT_EQ(error_of({"-np", "2", "p"}),
+            "ddprun: unknown option -np; write -n or --nproc-per-node");
+}
+
+TEST(Scanner, TakesSeveralLettersBehindOneDash) {
+  const JobSpec job = job_of({"-mt3", "pkg.train", "-mt3"});
+  EXPECT_TRUE(job.module);
+  EXPECT_TRUE(job.tee.of(0).out);
+  EXPECT_EQ(job.command, (Words{"pkg.train", "-mt3"}));
+  EXPECT_EQ(job_of({"-mn", "4", "p"}).workers.number, 4);
+  EXPECT_EQ(job_of({"-mn=4", "p"}).workers.number, 4);
+  EXPECT_THAT(error_of({"-m=1", "p"}), HasSubstr("takes no value"));
+  EXPECT_THAT(error_of({"-mt"}), HasSubstr("--tee: its value is missing"));
 }
 
 TEST(Scanner, SaysThatAValueIsMissing) {
@@ -105,6 +118,29 @@ TEST(Scanner, NamesWordsThatAreGluedTogether) {
   EXPECT_EQ(error_of({"--standalone--nnodes=1", "p"}),
             "ddprun: '--standalone--nnodes' is more than one word glued together: put a blank "
             "before '--nnodes'");
+  EXPECT_EQ(error_of({"--nproc_per_node 2", "p"}),
+            "ddprun: '--nproc_per_node 2' is one word; take away the quotes around it");
+}
+
+TEST(Scanner, KnowsSlipsWhereTheProgramShouldStand) {
+  for (const char* word : {"–nproc_per_node=2", "—nnodes", "−n", "‐n"})
+    EXPECT_EQ(error_of({"-n", "2", word, "p"}),
+              "ddprun: '" + std::string(word) +
+                  "' begins with a typographic dash, not with '-'; write '--' in its place");
+  for (const char* word : {" ", "\\", " --nnodes=1"})
+    EXPECT_THAT(error_of({"-n", "2", word, "p"}),
+                HasSubstr("' stands where the program should: nothing may follow the '\\'"));
+  EXPECT_EQ(
+      error_of({"train.py\r"}),
+      "ddprun: 'train.py\\r' ends with a carriage return: save the script with Unix line ends");
+  EXPECT_EQ(job_of({"--", "–odd"}).command, Words{"–odd"});
+  EXPECT_EQ(job_of({"‘quoted’"}).command, Words{"‘quoted’"});
+}
+
+TEST(Scanner, AMessageIsOneLineWhateverTheValue) {
+  EXPECT_THAT(error_of({"--nnodes", "x\ny\x1b", "p"}), HasSubstr("'x\\ny\\x1b' is not"));
+  EXPECT_THAT(job_of({"--master-addr=a", "--event-log-handler=x\ny", "p"}).notices,
+              testing::Contains(HasSubstr("'x\\ny'")));
 }
 
 TEST(Scanner, NeedsAProgram) {
