@@ -174,7 +174,7 @@ void NodeAgent::on_signal(int signo) {
   if (signo == SIGTSTP) return suspend();
   if (signo == SIGCONT) {
     stdin_rank_.on_continued();
-    return round_->signal_groups(SIGCONT);
+    return round_->continue_workers();
   }
   if (contains(job_.spec.signals_to_handle, signo)) return on_stop_signal(signo);
   if (signo == SIGUSR1 || signo == SIGUSR2) return round_->pass_user_signal(signo);
@@ -190,7 +190,7 @@ void NodeAgent::on_stop_signal(int signo) {
 
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
 void NodeAgent::suspend() {
-  round_->signal_groups(SIGSTOP);
+  round_->stop_workers();
   stdin_rank_.give_terminal_back();
   guardian::stop_until_continued(guardian_.native_handle());
   round_->on_resumed();

@@ -220,6 +220,19 @@ void Round::signal_groups(int signo) {
   for (int local_rank : group_.running()) workers_.signal_group(local_rank, signo);
 }
 
+void Round::stop_workers() {
+  signal_groups(SIGSTOP);
+  // The job of a ddprun that is a worker is in other groups.
+  const auto stopped = process::stop_descendants();
+  stopped_.insert(stopped_.end(), stopped.begin(), stopped.end());
+}
+
+void Round::continue_workers() {
+  process::continue_descendants(stopped_);
+  stopped_.clear();
+  signal_groups(SIGCONT);
+}
+
 void Round::on_resumed() {
   obey(group_.on_resumed(now()));
 }

@@ -39,8 +39,10 @@ class Round {
   void on_child_ended();
   // Passes SIGUSR1 or SIGUSR2 to whoever has a handler for it.
   void pass_user_signal(int signo);
-  // Sends SIGSTOP or SIGCONT to the groups of all running workers.
-  void signal_groups(int signo);
+  // Stops all workers and what descends from them, whatever sessions they have opened.
+  void stop_workers();
+  // Continues whom stop_workers() has stopped, and the groups of all running workers.
+  void continue_workers();
   // This process had been suspended, its workers with it.
   void on_resumed();
 
@@ -73,6 +75,7 @@ class Round {
   void drain();
   void finish();
   std::vector<pid_t> running_pids() const;
+  void signal_groups(int signo);
 
   const JobParts& parts_;
   int attempt_;
@@ -88,6 +91,7 @@ class Round {
   boost::asio::steady_timer timer_;
   std::optional<supervise::Time> armed_;  // what timer_ waits for while workers run
   bool hurried_ = false;                  // no patience with descendants
+  std::vector<pid_t> stopped_;            // by stop_workers()
   Stage stage_ = Stage::running;
   std::optional<report::ExecFailure> exec_failure_;
   std::function<void()> ended_;

@@ -115,6 +115,11 @@ bool is_alive(pid_t pid) {
   return state != 'X' && state != 'Z';
 }
 
+bool is_stopped(pid_t pid) {
+  const char state = stat_of(pid).state;
+  return state == 'T' || state == 't';
+}
+
 std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared, int patience_ms) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(patience_ms);
   std::vector<pid_t> stuck;

@@ -17,6 +17,9 @@ std::vector<pid_t> descendants_of(pid_t pid);
 // True while the process is there and not a zombie.
 bool is_alive(pid_t pid);
 
+// True while the process is stopped, by a signal or by a debugger.
+bool is_stopped(pid_t pid);
+
 // Sends SIGKILL to all descendants of this process but `spared` and what is below them, and reaps
 // them, again and again until none is left: a killed parent's children become this process's own
 // (it has to be a child subreaper). Returns those that did not end within `patience_ms` (a process

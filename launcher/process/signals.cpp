@@ -22,6 +22,10 @@ std::string status_of(pid_t pid) {
   return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : std::string();
 }
 
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
 }  // namespace
 
 bool catches(std::string_view status_text, int signo) {
@@ -38,10 +42,31 @@ int signal_catchers(const std::vector<pid_t>& leaders, int signo) {
   int sent = 0;
   // Not only the leaders' own descendants: a member that was forked twice has become our child.
   for (pid_t pid : descendants_of(::getpid())) {
-    const bool member = std::find(leaders.begin(), leaders.end(), ::getpgid(pid)) != leaders.end();
+    const bool member = contains(leaders, ::getpgid(pid));
     if (member && catches(status_of(pid), signo) && ::kill(pid, signo) == 0) ++sent;
   }
   return sent;
+}
+
+std::vector<pid_t> stop_descendants() {
+  std::vector<pid_t> seen, stopped;
+  for (bool found_more = true; found_more;) {
+    found_more = false;
+    // What was started while we looked is found in the next pass.
+    for (pid_t pid : descendants_of(::getpid())) {
+      if (contains(seen, pid)) continue;
+      seen.push_back(pid);
+      found_more = true;
+      if (!is_stopped(pid) && ::kill(pid, SIGSTOP) == 0) stopped.push_back(pid);
+    }
+  }
+  return stopped;
+}
+
+void continue_descendants(const std::vector<pid_t>& stopped) {
+  const std::vector<pid_t> descendants = descendants_of(::getpid());
+  for (auto pid = descendants.rbegin(); pid != descendants.rend(); ++pid)
+    if (contains(stopped, *pid)) ::kill(*pid, SIGCONT);
 }
 
 }  // namespace ddprun::process

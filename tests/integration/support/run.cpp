@@ -192,4 +192,15 @@ bool nobody_has(const std::string& marker, std::chrono::milliseconds limit) {
   return true;
 }
 
+bool comes_to_state(pid_t pid, char state, std::chrono::milliseconds limit) {
+  const auto deadline = Clock::now() + limit;
+  const std::string line = std::string("\nState:\t") + state;
+  for (;;) {
+    const auto status = read_file("/proc/" + std::to_string(pid) + "/status");
+    if (status && status->find(line) != std::string::npos) return true;
+    if (Clock::now() > deadline) return false;
+    ::poll(nullptr, 0, 2);  // there is no event for it unless one is the parent
+  }
+}
+
 }  // namespace ddprun::test

@@ -84,6 +84,9 @@ class TemporaryFolder {
 std::vector<std::string> lines(const std::string& text);
 // True once no process has `marker` in its command line any more; waits at most `limit`.
 bool nobody_has(const std::string& marker, std::chrono::milliseconds limit);
+// True once /proc shows the state (a letter: R, S, T, Z, …) for the process; waits at most `limit`.
+bool comes_to_state(pid_t pid, char state,
+                    std::chrono::milliseconds limit = std::chrono::seconds(10));
 // Pids of processes that have `marker` in their command line.
 std::vector<pid_t> pids_with(const std::string& marker);
 
