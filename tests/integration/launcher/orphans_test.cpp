@@ -77,6 +77,49 @@ TEST(OrphansTest, WhatASuccessfulWorkerLeavesIsStoppedAsWell) {
   EXPECT_THAT(pids_with(mark), testing::IsEmpty());
 }
 
+TEST(OrphansTest, WhatAWorkerLeftThatEndedLongBeforeTheOthersIsStoppedWithTheJob) {
+  const std::string mark = marker();
+  Program program(ddprun_words({"-q", "-n", "2", "sh", "-c",
+                                "if [ $RANK = 0 ]; then (setsid sleep " + mark + " &) ; sleep " +
+                                    mark + " & exit 0; fi; echo up; exec sleep 100"}));
+  ASSERT_TRUE(program.wait_for_output("up"));
+  const pid_t launcher = process::children_of(program.pid()).at(0);
+  // Rank 1 and the two that rank 0 has left are the launcher's children once rank 0 is gone.
+  const auto deadline = std::chrono::steady_clock::now() + seconds(10);
+  while (process::children_of(launcher).size() != 3 && std::chrono::steady_clock::now() < deadline)
+    ::poll(nullptr, 0, 5);
+  ASSERT_EQ(process::children_of(launcher).size(), 3U);
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().signal, SIGTERM);
+  EXPECT_THAT(pids_with(mark), testing::IsEmpty());
+}
+
+// A data loader whose trainer is gone: it holds both ends of the pipe, so no SIGPIPE ends it.
+TEST(OrphansTest, AGrandchildThatBlocksWritingAPipeOfItsOwnIsGone) {
+  const std::string mark = marker();
+  const TemporaryFolder folder;
+  const std::string fifo = folder.make_fifo("queue");
+  for (const int signo : {SIGTERM, SIGKILL}) {
+    Program program(ddprun_words(
+        {"-q", "sh", "-c",
+         "(exec setsid sh -c 'trap \"\" TERM HUP; exec 7<> " + fifo +
+             "; echo $$; dd if=/dev/zero bs=1M count=1 of=/dev/fd/7 2> /dev/null; : " + mark +
+             "' &); exec sleep " + mark}));
+    ASSERT_TRUE(program.wait_for_output("\n"));
+    const pid_t loader = std::stoi(program.out());
+    const auto writer = [loader] {
+      const auto children = process::children_of(loader);
+      return children.empty() ? 0 : children.front();
+    };
+    while (writer() == 0 || !comes_to_state(writer(), 'S', milliseconds(100))) {
+    }
+    ::kill(program.pid(), signo);
+    EXPECT_TRUE(nobody_has(mark, seconds(5))) << signo;
+    EXPECT_FALSE(process::is_alive(loader)) << signo;
+    EXPECT_EQ(program.finish().signal, signo);
+  }
+}
+
 TEST(OrphansTest, ChildrenThatWereThereBeforeUsAreNotOurs) {
   const std::string mark = marker();
   std::string words;

@@ -1,6 +1,7 @@
 // Signals to ddprun, and the stop ladder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 
 #include <fstream>
@@ -73,6 +74,20 @@ TEST(StopTest, AStoppedWorkerDoesNotDelayTheEnd) {
   EXPECT_LT(end.took.count(), 10'000);
 }
 
+TEST(StopTest, AStoppedWorkerHandlesTheSignal) {
+  Program program(
+      ddprun_words({"-q", "sh", "-c",
+                    "trap 'echo handled; exit 0' TERM; echo $$; while :; do sleep 0.01; done"}));
+  ASSERT_TRUE(program.wait_for_output("\n"));
+  const pid_t worker = std::stoi(program.out());
+  ::kill(worker, SIGSTOP);
+  ASSERT_TRUE(comes_to_state(worker, 'T'));
+  ::kill(program.pid(), SIGTERM);
+  const Finished end = program.finish();
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_THAT(end.out, HasSubstr("handled"));
+}
+
 TEST(StopTest, UnderNohupAHangupIsIgnoredByUsAndFatalForWorkers) {
   const TemporaryFolder folder;
   const std::string fifo = folder.make_fifo("fifo");
@@ -107,16 +122,39 @@ TEST(StopTest, BeforeTheFirstWorkerWeEndLikeAnyProgram) {
   EXPECT_EQ(program.finish().signal, SIGTERM);
 }
 
-TEST(StopTest, AsProcessOneWeExitWithTheCodeOfTheSignal) {
-  const auto in_namespace = [](const std::string& script) {
-    std::vector<std::string> words{"/usr/bin/unshare", "-Urfp", "--mount-proc"};
+// A pid namespace in which ddprun is process 1.
+class ProcessOneTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (run({"/usr/bin/unshare", "-Urfp", "--mount-proc", "/bin/true"}).code != 0)
+      GTEST_SKIP() << "this machine does not let us have a pid namespace";
+  }
+  static std::vector<std::string> in_namespace(const std::string& script) {
+    std::vector<std::string> words{"/usr/bin/unshare", "-Urfp", "--kill-child", "--mount-proc"};
     for (const std::string& word : ddprun_words({"-q", "sh", "-c", script})) words.push_back(word);
-    return run(words);
-  };
-  if (run({"/usr/bin/unshare", "-Urfp", "--mount-proc", "/bin/true"}).code != 0)
-    GTEST_SKIP() << "this machine does not let us have a pid namespace";
-  EXPECT_EQ(in_namespace("exit 3").code, 3);
-  EXPECT_EQ(in_namespace("kill -TERM 1; sleep 100").code, 128 + SIGTERM);
+    return words;
+  }
+};
+
+TEST_F(ProcessOneTest, ExitsWithTheCodeOfTheSignal) {
+  EXPECT_EQ(run(in_namespace("exit 3")).code, 3);
+  EXPECT_EQ(run(in_namespace("kill -TERM 1; sleep 100")).code, 128 + SIGTERM);
+}
+
+// As after `docker exec`: the process comes from outside, so its orphan goes to process 1.
+TEST_F(ProcessOneTest, ReapsTheOrphansOfTheContainer) {
+  Program program(in_namespace("echo up; exec sleep 1000"));
+  ASSERT_TRUE(program.wait_for_output("up"));
+  const pid_t guardian = process::children_of(program.pid()).at(0);
+  const std::string orphan = "until grep -q '^PPid:.1$' /proc/$$/status; do :; done; echo adopted";
+  const Finished visitor =
+      run({"/usr/bin/nsenter", "--preserve-credentials", "-U", "-p", "-m", "-t",
+           std::to_string(guardian), "/bin/sh", "-c", "(sh -c \"$0\" &)", orphan});
+  ASSERT_THAT(visitor.out, HasSubstr("adopted")) << visitor.err;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (process::children_of(guardian).size() > 1 && std::chrono::steady_clock::now() < deadline)
+    ::poll(nullptr, 0, 5);
+  EXPECT_EQ(process::children_of(guardian).size(), 1U) << "the launcher, and no zombie";
 }
 
 TEST(StopTest, AJobInTheBackgroundOfAScriptCanBeInterrupted) {
@@ -143,17 +181,10 @@ TEST(StopTest, UserSignalsReachThoseWhoWantThemAndEndNobody) {
   EXPECT_EQ(program.finish().signal, SIGTERM);
 }
 
-// Waits until `ps` shows the state (a letter) for a process.
-bool comes_to_state(const std::string& pid, char state) {
-  for (int tries = 0; tries < 1000; ++tries)
-    if (run({"/bin/ps", "-o", "stat=", "-p", pid}).out[0] == state) return true;
-  return false;
-}
-
 TEST(StopTest, CtrlZStopsTheWorkersAndUsAndContinueWakesAll) {
   Program program(ddprun_words({"sh", "-c", "echo up $$; exec sleep 1000"}));
   ASSERT_TRUE(program.wait_for_output("up ") && program.wait_for_output("\n"));
-  const std::string worker = lines(program.out()).at(0).substr(3);
+  const pid_t worker = std::stoi(lines(program.out()).at(0).substr(3));
   ::kill(program.pid(), SIGTSTP);
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WSTOPPED | WNOWAIT), 0);
@@ -164,6 +195,19 @@ TEST(StopTest, CtrlZStopsTheWorkersAndUsAndContinueWakesAll) {
   const Finished end = program.finish();
   EXPECT_FALSE(end.timed_out);
   EXPECT_EQ(end.signal, SIGTERM);
+}
+
+TEST(StopTest, CtrlZStopsADaemonOfAWorkerToo) {
+  Program program(ddprun_words(
+      {"-q", "sh", "-c", "(setsid sh -c 'echo $$; exec sleep 1000' &); exec sleep 1000"}));
+  ASSERT_TRUE(program.wait_for_output("\n"));
+  const pid_t daemon = std::stoi(program.out());
+  ::kill(program.pid(), SIGTSTP);
+  EXPECT_TRUE(comes_to_state(daemon, 'T'));
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(comes_to_state(daemon, 'S'));
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().signal, SIGTERM);
 }
 
 TEST(StopTest, NothingIsLeftWhenOneOfOurTwoProcessesIsKilledWhileTheJobIsStopped) {
