@@ -66,21 +66,28 @@ class JobControlTest : public testing::Test {
  protected:
   TemporaryFolder folder_;
   std::string ask_ = folder_.make_fifo("ask"), answer_ = folder_.make_fifo("answer");
-  std::string others_ = "exec 3<> " + ask_ + " 4<> " + answer_ +
+  std::string others_ = "echo $$ > " + (folder_ / "pid") + "; exec 3<> " + ask_ + " 4<> " +
+                        answer_ +
                         "; while read word <&3; do [ $word = end ] && exit 0; echo $word >&4; done";
   std::string ping_ = "; echo alive >&7; read word <&8; echo rank 1 is $word";
   std::string open_ = "set -m; exec 7<> " + ask_ + " 8<> " + answer_ + "; ";
 };
 
 TEST_F(JobControlTest, CtrlZStopsEverybodyAndForegroundGoesOn) {
+  const std::string pid = folder_ / "pid";
   Terminal terminal(
-      open_ + job("--stdin 0", "echo ask; read a; echo \"<$a>\"; echo end > " + ask_, others_) +
-      "; echo status $?; echo alive >&7; read -t 0.3 word <&8 || echo rank 1 is silent" +
+      open_ +
+      job("--stdin 0",
+          "until [ -s " + pid +
+              " ]; do sleep 0.01; done; echo ask; read a; echo \"<$a>\"; echo end > " + ask_,
+          others_) +
+      "; echo status $?; until grep -q State:.T /proc/$(cat " + pid +
+      ")/status; do sleep 0.01; done; echo rank 1 is stopped" +
       "; fg > /dev/null; echo status $?; read line; echo shell has \"<$line>\"");
   ASSERT_TRUE(terminal.shows("ask")) << terminal.screen();
   terminal.type(kCtrlZ);
   ASSERT_TRUE(terminal.shows("status 147")) << terminal.screen();
-  EXPECT_TRUE(terminal.shows("rank 1 is silent")) << terminal.screen();
+  EXPECT_TRUE(terminal.shows("rank 1 is stopped")) << terminal.screen();
   terminal.type("typed\n");
   EXPECT_TRUE(terminal.shows("<typed>")) << terminal.screen();
   EXPECT_TRUE(terminal.shows("status 0")) << terminal.screen();
@@ -104,12 +111,14 @@ TEST_F(JobControlTest, AReadInTheBackgroundStopsNobodyElse) {
 }
 
 TEST_F(JobControlTest, AJobThatRunsInTheBackgroundGetsTheTerminalWhenItNeedsIt) {
-  // A shell does not tell a running job that `fg` was typed.
-  Terminal terminal(open_ +
-                    job("--stdin 0",
-                        "read word < " + answer_ + "; read a; echo \"<$a>\"; echo end > " + ask_,
-                        others_) +
-                    " & (sleep 0.1; echo go >&8) & fg %1 > /dev/null; echo status $?");
+  // A shell does not tell a running job that `fg` was typed. Rank 0 reads once `fg` has taken the
+  // terminal from the shell's own group.
+  Terminal terminal(
+      open_ +
+      job("--stdin 0", "read word < " + answer_ + "; read a; echo \"<$a>\"; echo end > " + ask_,
+          others_) +
+      " & (while [ $(ps -o tpgid= -p $!) = $$ ]; do sleep 0.01; done; echo go >&8) & fg %1 > "
+      "/dev/null; echo status $?");
   terminal.type("typed\n");
   EXPECT_TRUE(terminal.shows("<typed>")) << terminal.screen();
   EXPECT_TRUE(terminal.shows("status 0")) << terminal.screen();
@@ -131,8 +140,13 @@ TEST_F(JobControlTest, AJobThatWaitsForTheTerminalCanBeEnded) {
 // Without job control ddprun is in the script's group, which goes on reading afterwards.
 TEST(TerminalTest, TheScriptGetsItsTerminalBackHoweverTheJobEnds) {
   for (const char* zero : {":", "exit 3", "kill -9 $PPID; sleep 100", "kill -9 $$"}) {
-    Terminal terminal(job("--stdin 0", zero, "exec sleep 0.1") +
-                      "; read line; echo script has \"<$line>\"");
+    const TemporaryFolder folder;
+    const std::string pid = folder.make_fifo("pid");
+    // Rank 1 lives on until rank 0 is gone.
+    Terminal terminal(
+        job("--stdin 0", "echo $$ > " + pid + "; " + zero,
+            "read pid < " + pid + "; while kill -0 $pid 2> /dev/null; do sleep 0.01; done") +
+        "; read line; echo script has \"<$line>\"");
     terminal.type("typed\n");
     EXPECT_TRUE(terminal.shows("script has <typed>")) << zero << terminal.screen();
   }
