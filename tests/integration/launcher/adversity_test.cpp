@@ -160,6 +160,17 @@ TEST_F(StrangersTest, DoNotKeepASignalFromTheJob) {
   EXPECT_EQ(program_->finish().signal, SIGTERM);
 }
 
+// A service manager may close these; what is opened next would be taken for them.
+TEST(ClosedStreamsTest, AreNothingToReadAndNowhereToWrite) {
+  const std::string words = ddprun_words({}).front() + " -q --stdin 0 ";
+  const Finished reads = run_shell(words + "sh -c 'cat && exit 5' <&-");
+  EXPECT_EQ(reads.code, 5) << reads.err;
+  const Finished writes = run_shell(words + "sh -c 'echo lost; echo seen >&2; exit 6' >&-");
+  EXPECT_EQ(writes.code, 6);
+  EXPECT_THAT(writes.err, HasSubstr("seen"));
+  EXPECT_EQ(run_shell(words + "sh -c 'read line; echo lost; exit 7' <&- >&- 2>&-").code, 7);
+}
+
 TEST(ErrorFileTest, ALongOneIsReadWhole) {
   const Finished end =
       ddprun({"sh", "-c",

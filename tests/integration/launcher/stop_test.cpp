@@ -157,6 +157,21 @@ TEST_F(ProcessOneTest, ReapsTheOrphansOfTheContainer) {
   EXPECT_EQ(process::children_of(guardian).size(), 1U) << "the launcher, and no zombie";
 }
 
+TEST(StopTest, TheSignalThatEndsUsLeavesNoCore) {
+  const TemporaryFolder folder;
+  std::string words;
+  for (const std::string& word : ddprun_words(
+           {"-q", "sh", "-c", "'trap \"exit 3\" QUIT; echo up; while :; do sleep 0.01; done'"}))
+    words += " " + word;
+  Program program({"/bin/sh", "-c", "ulimit -c unlimited; cd " + folder.path() + "; exec" + words});
+  ASSERT_TRUE(program.wait_for_output("up"));
+  ::kill(program.pid(), SIGQUIT);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(info.si_code, CLD_KILLED);
+  EXPECT_EQ(program.finish().signal, SIGQUIT);
+}
+
 TEST(StopTest, AJobInTheBackgroundOfAScriptCanBeInterrupted) {
   std::string words;
   for (const std::string& word : ddprun_words({"sh", "-c", "'echo up; exec sleep 100'"}))
@@ -206,6 +221,22 @@ TEST(StopTest, CtrlZStopsADaemonOfAWorkerToo) {
   EXPECT_TRUE(comes_to_state(daemon, 'T'));
   ::kill(program.pid(), SIGCONT);
   EXPECT_TRUE(comes_to_state(daemon, 'S'));
+  ::kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.finish().signal, SIGTERM);
+}
+
+TEST(StopTest, ContinueWakesAllEvenWhereItIsIgnored) {
+  std::string words;
+  for (const std::string& word : ddprun_words({"-q", "sh", "-c", "'echo $$; exec sleep 1000'"}))
+    words += " " + word;
+  Program program({"/bin/sh", "-c", "trap '' CONT; exec" + words});
+  ASSERT_TRUE(program.wait_for_output("\n"));
+  const pid_t worker = std::stoi(program.out());
+  ::kill(program.pid(), SIGTSTP);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WSTOPPED | WNOWAIT), 0);
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(comes_to_state(worker, 'S'));
   ::kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.finish().signal, SIGTERM);
 }

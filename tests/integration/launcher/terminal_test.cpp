@@ -38,6 +38,13 @@ TEST(TerminalTest, APromptWithoutANewlineIsSeen) {
   EXPECT_TRUE(terminal.shows("<x>")) << terminal.screen();
 }
 
+// What writes is a process in the background, which `stty tostop` is meant to stop.
+TEST(TerminalTest, ARefusalIsShownUnderTostop) {
+  Terminal terminal("set -m; stty tostop; $DDPRUN --no-such-option; echo status $?");
+  EXPECT_TRUE(terminal.shows("--no-such-option")) << terminal.screen();
+  EXPECT_TRUE(terminal.shows("status 2")) << terminal.screen();
+}
+
 class KeyTest : public testing::TestWithParam<std::pair<const char*, int>> {};
 
 TEST_P(KeyTest, EndsTheWholeJob) {
