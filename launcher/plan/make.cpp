@@ -167,9 +167,30 @@ std::string wrong_rank(const Question& q, int count) {
   return "";
 }
 
+// Entries for local ranks that do not exist are no reason to refuse: one map may serve nodes of
+// several sizes.
+void add_idle_entries(const std::string& option, const cli::StreamMap& map, LaunchPlan& plan) {
+  const int count = static_cast<int>(plan.workers.size());
+  for (const auto& [ranks, streams] : map.ranges)
+    if (ranks.first >= count)
+      plan.notices.push_back(option + ": there is no local rank " + std::to_string(ranks.first) +
+                             ", the last one is " + std::to_string(count - 1));
+}
+
+void add_hidden_output(const cli::JobSpec& job, LaunchPlan& plan) {
+  if (!job.console_ranks) return;
+  for (const WorkerPlan& worker : plan.workers)
+    if (job.console_ranks->contains(worker.local_rank)) return;
+  plan.notices.push_back("--local-ranks-filter: it has none of the local ranks, the last one is " +
+                         std::to_string(plan.workers.size() - 1) + "; no output is shown");
+}
+
 // Remarks about devices concern nobody who asked for the CPU.
 void add_notices(const Question& q, bool gpus, LaunchPlan& plan) {
   plan.notices = q.job.notices;
+  add_idle_entries("--redirects", q.job.redirects, plan);
+  add_idle_entries("--tee", q.job.tee, plan);
+  add_hidden_output(q.job, plan);
   if (q.node_gpus.failed) plan.notices.push_back(q.node_gpus.remark);
   if (!gpus) return;
   plan.notices.insert(plan.notices.end(), q.visible.warnings.begin(), q.visible.warnings.end());

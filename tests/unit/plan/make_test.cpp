@@ -181,6 +181,21 @@ TEST(Make, PassesOnWhatMustBeSaid) {
   EXPECT_THAT(plan_of({"p"}, gpus(0)).notices, IsEmpty()) << "no driver is normal";
 }
 
+TEST(Make, SaysWhichLocalRanksAreNotThere) {
+  EXPECT_THAT(plan_of({"-n", "2", "-r", "0:1,5:3,10-12:1", "-t", "2:1", "p"}, gpus(0)).notices,
+              ElementsAre("--redirects: there is no local rank 5, the last one is 1",
+                          "--redirects: there is no local rank 10, the last one is 1",
+                          "--tee: there is no local rank 2, the last one is 1"));
+  EXPECT_THAT(
+      plan_of({"-n", "2", "--local-ranks-filter", "2,7-9", "p"}, gpus(0)).notices,
+      ElementsAre("--local-ranks-filter: it has none of the local ranks, the last one is 1; "
+                  "no output is shown"));
+  EXPECT_THAT(plan_of({"-n", "2", "-r", "0-7:3,*:1", "-t", "3", "--local-ranks-filter", "1-9", "p"},
+                      gpus(0))
+                  .notices,
+              IsEmpty());
+}
+
 TEST(Make, StdinGoesToARankThatIsThere) {
   EXPECT_THAT(plan_of({"--stdin", "1", "-n", "gpu", "p"}, gpus(2)).workers, SizeIs(2));
   EXPECT_EQ(refusal_of({"--stdin", "2", "-n", "gpu", "p"}, gpus(2)),
