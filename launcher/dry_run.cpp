@@ -21,6 +21,28 @@ std::string refusal_of(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
   return error ? error->text : "";
 }
 
+// A plan without workers has no table.
+cli::Exit show_plan(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
+                    const cli::Environment& environment, const std::string& refusal) {
+  const plan::Meeting meeting{.master_addr = agent::store_address(spec),
+                              .master_port = spec.master_port.value_or(0),
+                              .run_id = spec.run_id.value_or("")};
+  cli::Exit exit;
+  if (spec.report) {
+    std::string text = report::plan_json(plan, meeting, environment, refusal);
+    if (*spec.report == "-")
+      exit.out = std::move(text);
+    else if (const auto written = report::replace_file("--report", *spec.report, text); !written)
+      return {process::kExitRefused, "", "ddprun: " + written.error().text + "\n"};
+  } else if (!plan.workers.empty()) {
+    exit.out = plan::dry_run_table(plan, meeting, environment);
+  }
+  if (refusal.empty()) return exit;
+  exit.code = process::kExitRefused;
+  exit.err = "ddprun: " + refusal + "\n";
+  return exit;
+}
+
 }  // namespace
 
 std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
@@ -33,24 +55,16 @@ std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
 
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
                   const cli::Environment& environment, agent::Programs& programs) {
-  const plan::Meeting meeting{.master_addr = agent::store_address(spec),
-                              .master_port = spec.master_port.value_or(0),
-                              .run_id = spec.run_id.value_or("")};
-  const std::string refusal = refusal_of(spec, plan, programs);
-  cli::Exit exit;
-  if (!spec.report) {
-    exit.out = plan::dry_run_table(plan, meeting, environment);
-  } else {
-    std::string text = report::plan_json(plan, meeting, environment, refusal);
-    if (*spec.report == "-")
-      exit.out = std::move(text);
-    else if (const auto written = report::replace_file("--report", *spec.report, text); !written)
-      return {process::kExitRefused, "", "ddprun: " + written.error().text + "\n"};
-  }
-  if (refusal.empty()) return exit;
-  exit.code = process::kExitRefused;
-  exit.err = "ddprun: " + refusal + "\n";
-  return exit;
+  return show_plan(spec, plan, environment, refusal_of(spec, plan, programs));
+}
+
+cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host,
+                               const cli::Environment& environment, const std::string& why) {
+  plan::LaunchPlan none;
+  none.host = host;
+  none.role = spec.role;
+  none.notices = spec.notices;
+  return show_plan(spec, none, environment, why);
 }
 
 }  // namespace ddprun

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "launcher/agent/programs.h"
 #include "launcher/cli/environment.h"
@@ -22,5 +23,10 @@ std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
 // could not execute the program, with the line that it would print.
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
                   const cli::Environment& environment, agent::Programs& programs);
+
+// The answer where no plan could be made: exit code 2 and the line `why`; with --report JSON whose
+// `refusal` it is, without ranks. `host` is this machine's name.
+cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host,
+                               const cli::Environment& environment, const std::string& why);
 
 }  // namespace ddprun

@@ -39,6 +39,12 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+report::ExitDecision show(const cli::Exit& exit) {
+  write_all(STDOUT_FILENO, exit.out);
+  write_all(STDERR_FILENO, exit.err);
+  return {.code = exit.code};
+}
+
 report::ExitDecision refuse(const std::string& text) {
   write_all(STDERR_FILENO, "ddprun: " + text + "\n");
   return {.code = process::kExitRefused};
@@ -47,6 +53,7 @@ report::ExitDecision refuse(const std::string& text) {
 // What is known when a job is refused after its command line was read.
 struct Start {
   const cli::JobSpec& spec;
+  const cli::Environment& environment;
   std::string host;
   report::Timings timings;
 };
@@ -54,9 +61,10 @@ struct Start {
 // Says why nothing was started, on stderr and to --report.
 report::ExitDecision refuse(const Start& start, const std::string& text,
                             int code = process::kExitRefused) {
+  if (start.spec.dry_run)
+    return show(dry_run_without_plan(start.spec, start.host, start.environment, text));
   report::ExitDecision end = refuse(text);
   end.code = code;
-  if (start.spec.dry_run) return end;
   const std::string failed = agent::write_report(
       start.spec,
       json_refusal(agent::record_of(start.spec, start.host, start.timings, ""),
@@ -80,12 +88,6 @@ cli::Exit examine_machine(const cli::Environment& environment) {
   const doctor::Facts facts = doctor::look(environment);
   const std::vector<doctor::Finding> findings = doctor::examine(facts);
   return {doctor::exit_code(findings), doctor::text(facts, findings), ""};
-}
-
-report::ExitDecision show(const cli::Exit& exit) {
-  write_all(STDOUT_FILENO, exit.out);
-  write_all(STDERR_FILENO, exit.err);
-  return {.code = exit.code};
 }
 
 cli::Environment write_line_by_line(const cli::Environment& environment, plan::LaunchPlan& plan) {
@@ -113,7 +115,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   node.machine = plan::machine_of(spec, gpus, environment);
   auto plan = plan::make(spec, gpus, plan::visible_gpus(spec, gpus, environment), node);
   timings.planned = std::chrono::steady_clock::now();
-  const Start start{spec, node.host, timings};
+  const Start start{spec, environment, node.host, timings};
   if (!plan) return refuse(start, plan.error().text);
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
   auto programs = agent::Programs::in(spec.chdir, environment);

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 bool can_be_made(const fs::path& base) {
   std::error_code ignored;
   fs::path above = base;
-  while (!fs::exists(above, ignored) && above.has_parent_path() && above != above.parent_path())
+  while (!fs::exists(fs::symlink_status(above, ignored)) && above.has_parent_path() &&
+         above != above.parent_path())
     above = above.parent_path();
   return above != base && fs::is_directory(above, ignored) &&
          ::access(above.c_str(), W_OK | X_OK) == 0;

@@ -77,16 +77,17 @@ std::string plan_json(const plan::LaunchPlan& plan, const plan::Meeting& meeting
   json::array ranks;
   for (const plan::WorkerPlan& worker : plan.workers)
     ranks.emplace_back(rank_of(worker, plan.host, environment));
-  json::object document{{"schema", kPlanSchema},
-                        {"ddprun", utf8(cli::version())},
-                        {"refusal", text_or_null(refusal)},
-                        {"host", utf8(plan.host)},
-                        {"world_size", plan.world_size},
-                        {"role", utf8(plan.role)},
-                        {"simulated_gpus", nullptr},
-                        {"environment", variables(environment.added())},
-                        {"ranks", std::move(ranks)},
-                        {"notices", texts(plan.notices)}};
+  json::object document{
+      {"schema", kPlanSchema},
+      {"ddprun", utf8(cli::version())},
+      {"refusal", text_or_null(refusal)},
+      {"host", utf8(plan.host)},
+      {"world_size", plan.world_size},
+      {"role", utf8(plan.role)},
+      {"simulated_gpus", nullptr},
+      {"environment", plan.workers.empty() ? json::object() : variables(environment.added())},
+      {"ranks", std::move(ranks)},
+      {"notices", texts(plan.notices)}};
   if (plan.simulated_gpus) document["simulated_gpus"] = *plan.simulated_gpus;
   return pretty(document);
 }

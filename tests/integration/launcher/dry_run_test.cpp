@@ -68,6 +68,8 @@ TEST(DryRunTest, RefusesInTheWordsOfARealRun) {
   expect_same_refusal({"--simulate-gpus", "1", "-n", "2", "/bin/true"}, "--oversubscribe");
   std::ofstream(folder / "file") << "no folder";
   expect_same_refusal({"-n", "2", "--log-dir", folder / "file/logs", "/bin/true"}, "file/logs");
+  std::filesystem::create_symlink("nowhere", folder / "dangling");
+  expect_same_refusal({"-n", "2", "--log-dir", folder / "dangling", "/bin/true"}, "dangling");
 }
 
 TEST(DryRunTest, ATakenPortIsARefusal) {
@@ -85,6 +87,21 @@ TEST(DryRunTest, ATakenPortIsARefusal) {
   const Finished end = ddprun({"--dry-run", "--report", "-", "--master-port", port, "/bin/true"});
   EXPECT_EQ(end.code, 2);
   EXPECT_THAT(std::string(checked(end.out).at("refusal").as_string()), HasSubstr(port));
+}
+
+// A file of an earlier dry run must not be taken for the answer.
+TEST(DryRunTest, JsonSaysWhyThereIsNoPlan) {
+  const TemporaryFolder folder;
+  const Finished end = ddprun({"--dry-run", "--report", folder / "plan.json", "--simulate-gpus",
+                               "2", "-n", "3", "--role", "r", "/bin/true"});
+  EXPECT_EQ(end.code, 2);
+  const json::value plan = checked(read_file(folder / "plan.json").value_or(""));
+  EXPECT_THAT(std::string(plan.at("refusal").as_string()), HasSubstr("only 2 GPUs visible"));
+  EXPECT_THAT(end.err, HasSubstr(std::string(plan.at("refusal").as_string())));
+  EXPECT_EQ(plan.at("world_size"), 0);
+  EXPECT_TRUE(plan.at("ranks").as_array().empty());
+  EXPECT_TRUE(plan.at("environment").as_object().empty());
+  EXPECT_EQ(plan.at("role"), "r");
 }
 
 TEST(DryRunTest, LeavesNoFolderBehind) {
