@@ -51,8 +51,9 @@ struct VisibleGpus {
   // The variable's text as it was found; `list_given` tells an empty list from none.
   bool list_given = false;
   std::string list_text;
-  // The list is there to hide every GPU: it is empty, or a scheduler's `NoDevFiles`. A list that
-  // shows nothing because of a slip (`99`, `0,0`, `-1`) is not of this kind.
+  // The list is there to hide every GPU: it is empty, `-1` as programs on the CPU are often
+  // started, or a scheduler's `NoDevFiles`. A list that shows nothing because of a slip (`99`,
+  // `0,0`, `-2`) is not of this kind.
   bool hides_all = false;
   // One line for each thing the driver would do without a word: a list cut at a bad entry, a device
   // named twice.

@@ -230,7 +230,8 @@ VisibleGpus visible(const std::optional<std::string>& list, const NodeGpus& node
   VisibleGpus result;
   result.list_given = list.has_value();
   result.list_text = list.value_or("");
-  result.hides_all = list && (trimmed(*list).empty() || trimmed(*list) == "NoDevFiles");
+  const std::string_view text = list ? trimmed(*list) : std::string_view();
+  result.hides_all = list && (text.empty() || text == "-1" || text == "NoDevFiles");
   if (node.gpus.empty() || result.hides_all) return result;
   if (!list) {
     result.gpus = node.gpus;

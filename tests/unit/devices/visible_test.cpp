@@ -59,14 +59,14 @@ TEST(Visible, UnsetIsAllAndEmptyIsNone) {
   const VisibleGpus all = visible(std::nullopt, eight_gpus());
   EXPECT_EQ(all.gpus.size(), 8u);
   EXPECT_FALSE(all.list_given);
-  for (const char* list : {"", " ", "NoDevFiles"}) {
+  for (const char* list : {"", " ", "-1", "NoDevFiles"}) {
     const VisibleGpus none = visible(list, eight_gpus());
     EXPECT_THAT(none.gpus, IsEmpty());
     EXPECT_TRUE(none.list_given && none.hides_all) << list;
     EXPECT_EQ(none.list_text, list);
     EXPECT_THAT(none.warnings, IsEmpty());
   }
-  for (const char* list : {"-1", "99", "0,0", "abc", "none"})
+  for (const char* list : {"-2", "-1,0", "99", "0,0", "abc", "none"})
     EXPECT_FALSE(visible(list, eight_gpus()).hides_all) << list;
 }
 
@@ -79,9 +79,9 @@ TEST(Visible, SaysWhereAListEnds) {
       warnings_of("0,99"),
       ElementsAre("CUDA_VISIBLE_DEVICES='0,99' ends before its entry 2, '99', which is no GPU of "
                   "this node, which has 8"));
-  EXPECT_THAT(
-      warnings_of("-1"),
-      ElementsAre("CUDA_VISIBLE_DEVICES='-1' ends before its entry 1, '-1', which is negative"));
+  EXPECT_THAT(warnings_of("-1,0"),
+              ElementsAre("CUDA_VISIBLE_DEVICES='-1,0' ends before its entry 1, '-1', which is "
+                          "negative: what is behind it is ignored as well"));
   EXPECT_THAT(warnings_of("abc"), ElementsAre(HasSubstr("'abc', which is not a number")));
   EXPECT_THAT(warnings_of("3,GPU-a2"),
               ElementsAre(HasSubstr("'GPU-a2', which is a name; a list is")));

@@ -76,7 +76,7 @@ TEST(Make, OversubscribedWorkersTakeTurns) {
 }
 
 TEST(Make, ListsThatShowNothingByASlipAreRefused) {
-  for (const char* list : {"99", "abc", "0,0", "-1"}) {
+  for (const char* list : {"99", "abc", "0,0", "-2"}) {
     for (const Words& words : {Words{"-n", "2", "p"}, Words{"p"}, Words{"-n", "auto", "p"},
                                Words{"-n", "gpu", "p"}, Words{"--device", "cuda", "p"}}) {
       EXPECT_THAT(refusal_of(words, gpus(8), list),
