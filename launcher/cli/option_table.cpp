@@ -221,7 +221,7 @@ constexpr Option kOptions[] = {
      .group = Group::output,
      .apply = apply::text<&JobSpec::log_dir>,
      .help = "where log files are kept; /dev/null: no files at all. Default: under "
-             "$TMPDIR, gone after a success",
+             "$TMPDIR or in memory, gone after a success",
      .torchrun = true},
     {.name = "redirects",
      .letter = 'r',
