@@ -63,6 +63,7 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
                    std::string(parts.job.environment.get("PATH").value_or(process::kDefaultPath))),
       oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
+      stop_notice_(parts.io),
       timer_(parts.io) {
   if (!parts.job.spec.progress_timeout) return;
   progress_.emplace(
@@ -170,7 +171,13 @@ void Round::take_stacks(const supervise::SignalOrder& order) {
 void Round::carry_out(const supervise::SignalOrder& order) {
   for (int local_rank : order.local_ranks)
     if (workers_.signal(local_rank, order.signo)) group_.note_signalled(local_rank, order.signo);
-  if (order.signo == SIGKILL) hurried_ = true;
+  if (order.signo == SIGKILL)
+    hurried_ = true;
+  else if (parts_.job.spec.verbosity != cli::Verbosity::quiet)
+    stop_notice_.begin([this, signo = order.signo] {
+      parts_.output.note(waiting_text(group_.outcome(), parts_.job.plan, group_.running(), signo,
+                                      parts_.job.spec.shutdown_timeout));
+    });
 }
 
 // A timer that is armed already may come too early, for the group says then when it is to come
@@ -240,6 +247,7 @@ void Round::on_resumed() {
 void Round::sweep() {
   stage_ = Stage::sweeping;
   stack_taker_.cancel();
+  stop_notice_.cancel();
   timer_.cancel();
   on_child_ended();
   if (parts_.job.spec.keep_descendants) {

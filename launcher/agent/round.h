@@ -14,6 +14,7 @@
 #include "launcher/agent/job_parts.h"
 #include "launcher/agent/progress_pipes.h"
 #include "launcher/agent/starter.h"
+#include "launcher/agent/stop_notice.h"
 #include "launcher/agent/sweep.h"
 #include "launcher/agent/workers.h"
 #include "launcher/stacks/stack_taker.h"
@@ -88,6 +89,7 @@ class Round {
   report::OomCounter oom_;
   std::optional<report::OutOfMemory> out_of_memory_;
   Sweep sweep_;
+  StopNotice stop_notice_;
   boost::asio::steady_timer timer_;
   std::optional<supervise::Time> armed_;  // what timer_ waits for while workers run
   bool hurried_ = false;                  // no patience with descendants

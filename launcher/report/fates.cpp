@@ -203,7 +203,7 @@ std::vector<std::string> fates(const Outcome& outcome, const Facts& facts) {
   }
   add_failures(phrases, outcome, facts);
   add_exited_zero(phrases, outcome, facts);
-  add_simple(phrases, outcome, facts, Ending::not_started, "did not start");
+  add_simple(phrases, outcome, facts, Ending::not_started, "not started");
   return phrases;
 }
 
@@ -222,7 +222,7 @@ std::vector<std::string> fates_of_stop(const Outcome& outcome, const Facts& fact
   }
   add_failures(phrases, outcome, facts);
   add_still_running(phrases, outcome, facts);
-  add_simple(phrases, outcome, facts, Ending::not_started, "did not start");
+  add_simple(phrases, outcome, facts, Ending::not_started, "not started");
   return phrases;
 }
 

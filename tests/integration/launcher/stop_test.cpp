@@ -50,6 +50,19 @@ TEST(StopTest, AfterTheGraceTimeWorkersAreKilled) {
   EXPECT_THAT(end.err, HasSubstr("SIGKILL"));
 }
 
+TEST(StopTest, WhoKeepsUsWaitingIsNamed) {
+  const TemporaryFolder folder;
+  // Rank 0 fails once the others ignore SIGTERM.
+  const std::string script = "cd " + folder.path() +
+                             "; [ $RANK = 0 ] || { trap '' TERM; touch $RANK; exec sleep 30; };"
+                             "until [ -e 1 -a -e 2 ]; do sleep 0.01; done; exit 3";
+  const Finished end =
+      run(ddprun_words({"-n", "3", "--shutdown-timeout", "1.3", "sh", "-c", script}));
+  EXPECT_EQ(end.code, 3);
+  EXPECT_THAT(end.err, HasSubstr("rank 0 failed first: exit code 3; waiting for ranks 1-2"));
+  EXPECT_THAT(end.err, HasSubstr("SIGKILL follows 1.3 s after it"));
+}
+
 TEST(StopTest, ASecondSignalDoesNotWait) {
   Program program(ddprun_words({"-v", "-n", "2", "sh", "-c", kStubborn}));
   ASSERT_TRUE(program.wait_for_output("up 0") && program.wait_for_output("up 1"));

@@ -91,7 +91,7 @@ TEST(Report, EveryFateIsTold) {
   EXPECT_THAT(text,
               HasSubstr("ranks 2-3 died by SIGSEGV (segmentation fault) 0.005 to 0.250 s later"));
   EXPECT_THAT(text, HasSubstr("rank 1 had exited 0 0.50 s earlier"));
-  EXPECT_THAT(text, HasSubstr("rank 6 did not start"));
+  EXPECT_THAT(text, HasSubstr("rank 6 not started"));
 }
 
 TEST(Report, FiveHundredRanksFitOneScreen) {
