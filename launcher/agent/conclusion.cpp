@@ -90,7 +90,8 @@ void write_results(const JobParts& parts, const supervise::Outcome& outcome,
 // A named directory that stays because of what is in it is found under the usual name as well; one
 // whose files were asked for is so from the start.
 void link_what_stays(const JobParts& parts, const report::Facts& facts) {
-  if (facts.log_dir.empty() || parts.directory.kept() || !parts.job.spec.log_dir) return;
+  const bool something_stays = !facts.log_dir.empty() || !facts.stacks.empty();
+  if (!something_stays || parts.directory.kept() || !parts.job.spec.log_dir) return;
   if (const auto linked = parts.directory.link_latest(); !linked)
     parts.output.note("ddprun: " + linked.error().text);
 }

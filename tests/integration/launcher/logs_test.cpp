@@ -88,6 +88,11 @@ TEST_F(LogsTest, AFailureThatLeavesAnErrorFileStaysAndIsTheLatest) {
   EXPECT_THAT(files(), ElementsAre("attempt_0/0/error.json"));
 }
 
+TEST_F(LogsTest, AFailureThatLeavesStacksStaysAndIsTheLatest) {
+  job({"-n", "2"}, "[ $RANK = 0 ] || kill -ABRT $$; exec sleep 9");
+  EXPECT_THAT(files(), ElementsAre("attempt_0/0/stacks.txt"));
+}
+
 TEST_F(LogsTest, AfterAFailureTheReportNamesTheLogsAndShowsTheEndOfARedirectedStream) {
   const Finished end =
       job({"-n", "2", "-r", "3"}, "[ $RANK = 0 ] || { echo the cause >&2; exit 5; }; exec sleep 9");
