@@ -10,13 +10,14 @@
 #include "launcher/guardian/disguise.h"
 #include "launcher/guardian/guardian.h"
 #include "launcher/launch.h"
+#include "launcher/process/exit_codes.h"
 
 int main(int argc, char** argv) {
   using namespace ddprun;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   guardian::Link link = guardian::split();
   guardian::disguise(argc, argv);
-  report::ExitDecision end{.code = 125};
+  report::ExitDecision end{.code = process::kExitCannotWork};
   try {
     end = launch(words, cli::Environment(environ), std::move(link));
   } catch (const std::exception& failure) {

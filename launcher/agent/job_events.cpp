@@ -41,8 +41,6 @@ json::object JobEvents::worker_fields(int attempt, const supervise::WorkerEnd& w
 
 void JobEvents::job_started(const std::string& run_id, const std::vector<std::string>& command) {
   if (!log_) return;
-  json::array words;
-  for (const std::string& word : command) words.emplace_back(report::utf8(word));
   log_.add(now(), "job_started",
            {{"ddprun", cli::version()},
             {"run_id", report::utf8(run_id)},
@@ -50,7 +48,7 @@ void JobEvents::job_started(const std::string& run_id, const std::vector<std::st
             {"pid", ::getppid()},
             {"workers", plan_.workers.size()},
             {"world_size", plan_.world_size},
-            {"command", std::move(words)}});
+            {"command", report::texts(command)}});
 }
 
 void JobEvents::worker_started(int attempt, const supervise::WorkerEnd& worker) {

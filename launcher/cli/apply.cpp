@@ -1,7 +1,5 @@
 #include "launcher/cli/apply.h"
 
-#include <charconv>
-
 #include "launcher/cli/rdzv_conf.h"
 #include "launcher/cli/signal_list.h"
 #include "launcher/cli/values.h"

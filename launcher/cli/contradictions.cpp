@@ -22,12 +22,6 @@ bool typed_or_pet(const std::vector<Setting>& settings, std::string_view name) {
   });
 }
 
-bool any(const StreamMap& map) {
-  const auto asks = [](Streams s) { return s.out || s.err; };
-  return asks(map.others) ||
-         std::ranges::any_of(map.ranges, [&](const auto& entry) { return asks(entry.second); });
-}
-
 // Static meeting has no rule for how long a range is waited for.
 bool is_static_range(const JobSpec& job, const std::vector<Setting>& settings) {
   const auto value = [&](std::string_view name) -> std::string_view {
@@ -41,7 +35,7 @@ bool is_static_range(const JobSpec& job, const std::vector<Setting>& settings) {
 
 // What ddprun can do to lines only where they come through it.
 std::string_view touches_lines(const JobSpec& job, const std::vector<Setting>& settings) {
-  if (any(job.tee)) return "tee";
+  if (job.tee.any()) return "tee";
   if (job.console_ranks) return "local-ranks-filter";
   if (job.prefix && !job.prefix->empty() && typed_or_pet(settings, "log-line-prefix-template"))
     return "log-line-prefix-template";

@@ -18,8 +18,8 @@ struct Setting {
 };
 
 // The settings in the order of the option table, each option at most once, but repeatable ones as
-// often as they were typed. A variable that is there
-// but empty counts, so that it can be named. Values are not looked into.
+// often as they were typed. A variable that is there but empty counts, so that it can be named.
+// Values are not looked into.
 std::vector<Setting> merge(const std::vector<Given>& given, const Environment& environment);
 
 // Takes out what another setting makes meaningless and returns one line for each such case:

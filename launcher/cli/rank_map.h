@@ -32,6 +32,8 @@ struct RankSet {
 struct Streams {
   bool out = false;
   bool err = false;
+
+  bool any() const { return out || err; }
 };
 
 // Local rank -> streams. An exact entry beats `*`, which is why `others` stands apart; of two exact
@@ -44,6 +46,13 @@ struct StreamMap {
     for (auto entry = ranges.rbegin(); entry != ranges.rend(); ++entry)
       if (entry->first.contains(local_rank)) return entry->second;
     return others;
+  }
+
+  // Some stream of some rank.
+  bool any() const {
+    for (const auto& [range, streams] : ranges)
+      if (streams.any()) return true;
+    return others.any();
   }
 };
 

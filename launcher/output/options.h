@@ -18,9 +18,8 @@ struct Options {
   const char* no_color = nullptr;  // getenv("NO_COLOR")
   const char* term = nullptr;      // getenv("TERM")
   Routing routing;  // which streams go where; its filter_out and filter_err are not read
-  std::optional<std::string>
-      prefix;  // a template; "" is no prefix; none: kDefaultPrefix where it helps
-  bool prefix_where_usual = false;  // `prefix` does not ask for prefixes where there are none
+  std::optional<std::string> prefix;  // template; "": no prefix; none: kDefaultPrefix
+  bool prefix_where_usual = false;    // `prefix` does not ask for prefixes where there are none
   std::vector<std::string> stdout_filters;  // texts; a line with any of them is duplicated
   std::vector<std::string> stderr_filters;
   cli::ColorChoice color = cli::ColorChoice::automatic;

@@ -43,7 +43,7 @@ Side::Side(Stream stream, const Options& options, const Shared& shared)
       console_(Console::make(shared.io, fd_)),
       slots_(static_cast<std::size_t>(options.local_workers)) {
   const bool terminal = console_->is_terminal();
-  const bool asked = (options.prefix && !options.prefix_where_usual) || any(options.routing.tee);
+  const bool asked = (options.prefix && !options.prefix_where_usual) || options.routing.tee.any();
   prefixed_ = uses_prefix(options.world_size, terminal, asked) && options.prefix != "";
   colored_ = uses_color(options.color, terminal, options.no_color, options.term);
   raw_ = options.local_workers == 1 && !prefixed_;

@@ -1,7 +1,5 @@
 #include "launcher/output/stream_plan.h"
 
-#include <algorithm>
-
 namespace ddprun::output {
 namespace {
 
@@ -19,15 +17,9 @@ StreamPlan plan_inherited(bool redirected, bool files, bool shown) {
 
 }  // namespace
 
-bool any(const cli::StreamMap& map) {
-  const auto some = [](const cli::Streams& streams) { return streams.out || streams.err; };
-  return some(map.others) ||
-         std::ranges::any_of(map.ranges, some, [](auto& e) { return e.second; });
-}
-
 bool keeps_files(const Routing& routing) {
   return routing.files &&
-         (any(routing.redirects) || any(routing.tee) || routing.filter_out || routing.filter_err);
+         (routing.redirects.any() || routing.tee.any() || routing.filter_out || routing.filter_err);
 }
 
 StreamPlan plan_stream(const Routing& routing, Stream stream, int local_rank) {
@@ -37,7 +29,7 @@ StreamPlan plan_stream(const Routing& routing, Stream stream, int local_rank) {
   if (routing.mode == cli::OutputMode::inherit)
     return plan_inherited(redirected, routing.files, shown);
   const bool has_filters = stream == Stream::out ? routing.filter_out : routing.filter_err;
-  const bool filterable = tee || (!redirected && !any(routing.tee));
+  const bool filterable = tee || (!redirected && !routing.tee.any());
   StreamPlan plan{.file = redirected && routing.files,
                   .console = shown && (tee || !redirected),
                   .filter = has_filters && filterable && routing.files};

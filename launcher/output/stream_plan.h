@@ -38,9 +38,6 @@ struct StreamPlan {
 // redirected stream is not filtered: the worker writes into the file and nobody reads along.
 StreamPlan plan_stream(const Routing& routing, Stream stream, int local_rank);
 
-// Some stream of some rank is asked for.
-bool any(const cli::StreamMap& map);
-
 // Files were asked for and are kept: -r, -t or filters, without --log-dir /dev/null.
 bool keeps_files(const Routing& routing);
 

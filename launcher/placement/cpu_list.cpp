@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 
 namespace ddprun::placement {
@@ -18,12 +16,6 @@ std::string range_text(const CpuList& list) {
     i = end;
   }
   return text;
-}
-
-CpuList intersection(const CpuList& a, const CpuList& b) {
-  CpuList both;
-  std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return both;
 }
 
 CpuList inherited_cpus() {

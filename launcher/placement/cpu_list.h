@@ -13,9 +13,6 @@ using CpuList = std::vector<int>;
 // "0-3,8": as sysfs and taskset write it; "" for an empty list.
 std::string range_text(const CpuList& list);
 
-// The numbers of both lists.
-CpuList intersection(const CpuList& a, const CpuList& b);
-
 // The CPUs that the calling thread may run on: the mask inherited from a scheduler, `taskset` or a
 // container's cpuset. Never empty.
 CpuList inherited_cpus();

@@ -1,6 +1,5 @@
 #include "launcher/process/signals.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,17 +8,13 @@
 #include <cstdint>
 
 #include "launcher/process/children.h"
-#include "rendezvous/base/unique_fd.h"
+#include "rendezvous/base/read_file.h"
 
 namespace ddprun::process {
 namespace {
 
 std::string status_of(pid_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/status";
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char buffer[8192];
-  const ssize_t got = file ? ::read(file.get(), buffer, sizeof buffer) : -1;
-  return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : std::string();
+  return read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
 }
 
 bool contains(const std::vector<pid_t>& pids, pid_t pid) {

@@ -7,10 +7,10 @@
 namespace ddprun::report {
 
 struct ExecFailure {
-  int code =
-      126;  // 127 not found, 126 found but not executable, 125 the system had no room for a process
-  std::string
-      text;  // "cannot start './nope': no such file or directory"; no name in front, no newline
+  // 127 not found, 126 found but not executable, 125 the system had no room for a process.
+  int code = 126;
+  // "cannot start './nope': no such file or directory"; no name in front, no newline.
+  std::string text;
 };
 
 // What exec tried to execute, as far as it matters here.

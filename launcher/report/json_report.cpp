@@ -2,6 +2,7 @@
 
 #include <boost/json/value.hpp>
 
+#include "launcher/plan/wording.h"
 #include "launcher/report/attempts.h"
 #include "launcher/report/error_file.h"
 #include "launcher/report/fates.h"
@@ -25,17 +26,6 @@ template <class T>
 T at_or_empty(const std::vector<T>& values, int index) {
   const auto i = static_cast<std::size_t>(index);
   return i < values.size() ? values[i] : T{};
-}
-
-json::value text_or_null(std::string_view text) {
-  return text.empty() ? json::value() : json::value(utf8(text));
-}
-
-json::array texts(const std::vector<std::string>& lines) {
-  json::array array;
-  array.reserve(lines.size());
-  for (const std::string& line : lines) array.emplace_back(utf8(line));
-  return array;
 }
 
 json::value date(const JobRecord& job, const std::optional<Time>& when) {
@@ -75,8 +65,7 @@ json::object rank_object(const WorkerEnd& worker, const Facts& facts, const JobR
                       {"node_rank", facts.plan->node_rank},
                       {"host", utf8(facts.host)},
                       {"pid", worker.pid != 0 ? json::value(worker.pid) : json::value()},
-                      {"device", plan.cuda_ordinal ? "cuda:" + std::to_string(*plan.cuda_ordinal)
-                                                   : std::string("cpu")},
+                      {"device", plan::device_text(plan)},
                       {"gpu", gpu_of(plan, *facts.plan)},
                       {"class", name_of(worker.ending)},
                       {"started", date(job, started)},

@@ -39,4 +39,15 @@ json::string utf8(std::string_view bytes) {
   return json::string(valid.data(), valid.size());
 }
 
+json::value text_or_null(std::string_view bytes) {
+  return bytes.empty() ? json::value() : json::value(utf8(bytes));
+}
+
+json::array texts(const std::vector<std::string>& lines) {
+  json::array array;
+  array.reserve(lines.size());
+  for (const std::string& line : lines) array.emplace_back(utf8(line));
+  return array;
+}
+
 }  // namespace ddprun::report

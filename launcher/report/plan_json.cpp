@@ -17,17 +17,6 @@ namespace {
 
 namespace json = boost::json;
 
-json::value text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return utf8(text);
-}
-
-json::array texts(const std::vector<std::string>& words) {
-  json::array array;
-  for (const std::string& word : words) array.emplace_back(utf8(word));
-  return array;
-}
-
 // Null is what is chosen at the start.
 json::object variables(const std::vector<std::string>& entries) {
   json::object object;

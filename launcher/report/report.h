@@ -22,8 +22,8 @@ struct Facts {
   std::vector<std::vector<std::string>> last_stderr;  // last lines of each worker, oldest first
   std::vector<std::vector<std::string>> last_stdout;
   bool output_captured = true;  // false with --output inherit
-  std::vector<std::string>
-      error_files;  // contents of each worker's error.json; empty: none was written
+  // Contents of each worker's error.json; empty: none was written.
+  std::vector<std::string> error_files;
   std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first
   std::vector<std::string> stacks;  // the file with each worker's stacks; empty: none were taken

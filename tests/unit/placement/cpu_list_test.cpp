@@ -17,11 +17,6 @@ TEST(CpuListTest, IsWrittenInRanges) {
   EXPECT_EQ(range_text({0, 1, 2, 8, 10, 11}), "0-2,8,10-11");
 }
 
-TEST(CpuListTest, Intersects) {
-  EXPECT_THAT(intersection({0, 1, 2, 9}, {1, 2, 3}), ElementsAre(1, 2));
-  EXPECT_THAT(intersection({0}, {1}), IsEmpty());
-}
-
 TEST(CpuListTest, BitsGoIntoWords) {
   EXPECT_THAT(bit_mask({0, 3}), ElementsAre(9UL));
   EXPECT_THAT(bit_mask({1, 64, 130}), ElementsAre(2UL, 1UL, 4UL));

@@ -101,7 +101,7 @@ TEST(HwlocTest, ThisMachineHasTheCpusThatWeMayUse) {
   CpuList ids;
   for (const Cpu& cpu : topology->cpus) ids.push_back(cpu.id);
   std::ranges::sort(ids);
-  EXPECT_EQ(intersection(ids, inherited_cpus()), inherited_cpus());
+  EXPECT_TRUE(std::ranges::includes(ids, inherited_cpus()));
 }
 
 #endif
