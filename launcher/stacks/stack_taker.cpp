@@ -1,6 +1,7 @@
 #include "launcher/stacks/stack_taker.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 namespace ddprun::stacks {
 namespace {
 
+constexpr int kPatienceAfterKillMs = 200;
+
 void append(const std::string& file, const std::string& text) {
   const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   // Where there is no room for stacks the report goes without them.
@@ -27,12 +30,13 @@ void append(const std::string& file, const std::string& text) {
 struct StackTaker::Running {
   Running(boost::asio::io_context& io, process::Child child)
       : pid(child.pid), pidfd(io, child.pidfd.release()) {}
-  // A debugger that is killed lets go of its process.
+  // A debugger that is killed lets go of its process. One that hangs in the kernel, on a file
+  // system that does not answer, is left to whoever clears up at the end.
   ~Running() {
     if (ended) return;
     ::kill(-pid, SIGKILL);
-    pidfd.wait(boost::asio::posix::stream_descriptor::wait_read);
-    process::reap(pidfd.native_handle());
+    pollfd end{pidfd.native_handle(), POLLIN, 0};
+    if (::poll(&end, 1, kPatienceAfterKillMs) > 0) process::reap(pidfd.native_handle());
   }
   pid_t pid;
   boost::asio::posix::stream_descriptor pidfd;
