@@ -94,7 +94,7 @@ void Capture::write_file(std::string_view bytes) {
 void Capture::show(std::string_view bytes) {
   Console& console = setup_.shown->console();
   if (behind_ > 0 && !file_works_) {
-    unsaved_ = bytes;
+    unsaved_ += bytes;
   } else if (!file_works_ || (behind_ == 0 && !console.full())) {
     setup_.shown->show(bytes);
   } else {

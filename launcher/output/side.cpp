@@ -71,6 +71,8 @@ Result<UniqueFd> Side::open(const WorkerPlace& place) {
 
 void Side::end_attempt(Slot& slot) {
   if (slot.capture) slot.capture->drain_now();
+  // Each of them keeps its log file open.
+  std::erase_if(earlier_, [](const auto& capture) { return capture->behind() == 0; });
   if (slot.capture && slot.capture->behind() > 0) earlier_.push_back(std::move(slot.capture));
   slot = {};
 }
