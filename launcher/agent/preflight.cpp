@@ -8,6 +8,7 @@
 
 #include "launcher/agent/run_directory.h"
 #include "launcher/agent/store_host.h"
+#include "launcher/report/output_file.h"
 
 namespace ddprun::agent {
 namespace {
@@ -37,6 +38,9 @@ std::optional<Error> no_directory(const cli::JobSpec& spec) {
 }  // namespace
 
 std::optional<Error> cannot_begin(const cli::JobSpec& spec) {
+  if (spec.events && *spec.events != "-")
+    if (auto writable = report::check_appendable("--events", *spec.events); !writable)
+      return writable.error();
   boost::asio::io_context io{1};
   const auto listening = StoreHost::try_to_listen(io, spec);
   if (!listening) return listening.error();

@@ -110,6 +110,15 @@ Result<void> check_replaceable(std::string_view option, const std::string& path)
   return {};
 }
 
+Result<void> check_appendable(std::string_view option, const std::string& path) {
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (there && S_ISDIR(info.st_mode)) return Error{cannot_write(option, path, EISDIR)};
+  const std::string target = there ? path : folder_of(path);
+  if (::access(target.c_str(), W_OK) != 0) return Error{cannot_write(option, path, errno)};
+  return {};
+}
+
 Result<void> replace_file(std::string_view option, const std::string& path, std::string_view text) {
   const Place place = place_of(path);
   const int error =

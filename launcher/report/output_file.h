@@ -14,6 +14,9 @@ std::string cannot_write(std::string_view option, const std::string& path, int e
 // Says before anything is started whether replace_file() could work on `path`. Leaves no trace.
 Result<void> check_replaceable(std::string_view option, const std::string& path);
 
+// The same for a file that is made or appended to, as EventLog::open() does.
+Result<void> check_appendable(std::string_view option, const std::string& path);
+
 // Puts `text` there so that a reader sees the old file or the whole new one: written beside it,
 // then renamed. A symbolic link stays and its target is replaced. What is no plain file (a device,
 // a named pipe, /dev/fd/N) is written to as it is; a pipe that nobody reads is an error after two

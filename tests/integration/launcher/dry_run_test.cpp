@@ -66,6 +66,8 @@ TEST(DryRunTest, RefusesInTheWordsOfARealRun) {
   expect_same_refusal({"-n", "2", folder / "no_such.py"}, "no_such.py");
   expect_same_refusal({"-n", "2", "--stdin", "2", "/bin/true"}, "--stdin 2");
   expect_same_refusal({"--simulate-gpus", "1", "-n", "2", "/bin/true"}, "--oversubscribe");
+  expect_same_refusal({"-n", "2", "--events", "/no/such/e", "/bin/true"}, "'/no/such/e'");
+  expect_same_refusal({"-n", "2", "--events", folder.path(), "/bin/true"}, "is a directory");
   std::ofstream(folder / "file") << "no folder";
   expect_same_refusal({"-n", "2", "--log-dir", folder / "file/logs", "/bin/true"}, "file/logs");
   std::filesystem::create_symlink("nowhere", folder / "dangling");
@@ -108,6 +110,8 @@ TEST(DryRunTest, LeavesNoFolderBehind) {
   const TemporaryFolder folder;
   EXPECT_EQ(ddprun({"--dry-run", "--log-dir", folder / "logs/deep", "/bin/true"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder / "logs"));
+  EXPECT_EQ(ddprun({"--dry-run", "--events", folder / "e", "/bin/true"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "e"));
   EXPECT_EQ(ddprun({"--dry-run", "/bin/true"}, {.environment = {"TMPDIR=" + folder.path()}}).code,
             0);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
