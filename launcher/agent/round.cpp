@@ -51,8 +51,10 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
       starter_(parts, meeting),
       workers_(parts.io, worker_count(parts),
                [this](int local_rank, process::WaitStatus status) {
-                 // A key of the terminal told it to end, and means the whole job.
-                 if (parts_.stdin_rank.on_ended(workers_.pid(local_rank), status))
+                 // A key of the terminal told it to end, and means the whole job, unless its
+                 // signal is not to stop jobs: then the worker has failed.
+                 if (parts_.stdin_rank.on_ended(workers_.pid(local_rank), status) &&
+                     outcome().cause != supervise::Cause::success)
                    group_.note_signalled(local_rank, status.value);
                  on_worker_ended(local_rank, status);
                  // Orphans that ended behind this worker could not be seen before it was reaped.

@@ -68,6 +68,16 @@ INSTANTIATE_TEST_SUITE_P(
     Each, KeyTest, testing::Values(std::pair{kCtrlC, SIGINT}, std::pair{kCtrlBackslash, SIGQUIT}),
     [](const auto& chosen) { return std::string(::sigabbrev_np(chosen.param.second)); });
 
+TEST(TerminalTest, AKeyWhoseSignalStopsNoJobIsAFailureOfItsRank) {
+  Terminal terminal(
+      "set -m; " + job("--stdin 0 --signals-to-handle SIGTERM", "echo ready; exec sleep 100", ":") +
+      "; exit $?");
+  ASSERT_TRUE(terminal.shows("ready")) << terminal.screen();
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(terminal.shows("rank 0 failed first: SIGINT")) << terminal.screen();
+  EXPECT_EQ(terminal.finish(), 128 + SIGINT) << terminal.screen();
+}
+
 // The other rank answers on a pipe whenever it is asked, so that the script knows that it runs.
 class JobControlTest : public testing::Test {
  protected:
