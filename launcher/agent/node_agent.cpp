@@ -136,8 +136,8 @@ void NodeAgent::restart() {
   boost::asio::post(io_, [old = std::move(round_)] {});
   const auto port = store_.open_round();
   if (!port) {
-    output_.note("ddprun: cannot start again: " + port.error().text);
-    decision_ = {.code = process::kExitCannotWork};
+    decision_ =
+        tell_refusal(process::kExitCannotWork, {"cannot start again: " + port.error().text});
     return flush();
   }
   events_.restart(attempt, report::attempt_line(attempts_.back(), job_.plan));
@@ -209,6 +209,14 @@ void NodeAgent::watch_guardian() {
 }
 
 report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
+  const report::ExitDecision end = tell_refusal(code, error);
+  flush();
+  io_.run();
+  return end;
+}
+
+// On stderr and in the report.
+report::ExitDecision NodeAgent::tell_refusal(int code, const Error& error) {
   output_.note("ddprun: " + error.text);
   const report::ExitDecision end{.code = code};
   const std::string failed = write_report(
@@ -217,8 +225,6 @@ report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
                    code == process::kExitRefused ? "refused" : "cannot_work", error.text, end),
       [this](const std::string& text) { output_.print(text); });
   if (!failed.empty()) output_.note("ddprun: " + failed);
-  flush();
-  io_.run();
   return end;
 }
 

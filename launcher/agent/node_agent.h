@@ -45,6 +45,7 @@ class NodeAgent {
   void check_timeout();
   void end(const supervise::Outcome& outcome);
   report::ExitDecision refuse(int code, const Error& error);
+  report::ExitDecision tell_refusal(int code, const Error& error);
   void flush();
 
   boost::asio::io_context io_;
