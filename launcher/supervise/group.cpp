@@ -88,7 +88,7 @@ Decision Group::on_exited_zero(WorkerEnd& ended) {
 Decision Group::on_stop_signal(Time now, int signo) {
   if (!first_stop_signal_) {
     first_stop_signal_ = now;
-    if (phase_ != Phase::running) return settle({});
+    if (phase_ != Phase::running) return settle({.reason = "told to stop, stopping already"});
     outcome_.stop_signal = signo;
     return stop(now, Cause::stop_signal, signo, options_.grace, "told to stop");
   }

@@ -143,12 +143,13 @@ TEST(RestartTest, AStopSignalDuringTheLadderPreventsTheRestart) {
   const TemporaryFolder folder;
   const std::string fifo = folder.make_fifo("fifo");
   Program program(ddprun_words(
-      {"-n", "2", "--max-restarts", "5", "sh", "-c",
+      {"-v", "-n", "2", "--max-restarts", "5", "sh", "-c",
        "echo attempt $TORCHELASTIC_RESTART_COUNT; [ $RANK = 1 ] && { read x < " + fifo +
            "; exit 3; }; trap 'echo asked; read x < " + fifo + "; exit 0' TERM; echo ready > " +
            fifo + "; while :; do sleep 0.01; done"}));
   ASSERT_TRUE(program.wait_for_output("asked"));
   ::kill(program.pid(), SIGINT);
+  ASSERT_TRUE(program.wait_for_error("told to stop"));
   std::ofstream(fifo) << "go\n";
   const Finished end = program.finish();
   EXPECT_EQ(end.signal, SIGINT) << end.err;
