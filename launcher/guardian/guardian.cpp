@@ -55,7 +55,7 @@ void clear_up() {
   for (pid_t pid : process::kill_all_children({}, kPatienceMs))
     say("ddprun: process " + std::to_string(pid) + " (" + command_of(pid) +
         ") of the job could not be killed; it is still there\n");
-  if (has_children())
+  if (has_children() && process::children_of(::getpid()).empty())
     say("ddprun: /proc does not show the processes of the job; some of them may still be there\n");
 }
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 
 #include "rendezvous/base/read_file.h"
@@ -69,6 +70,26 @@ bool contains(const std::vector<pid_t>& pids, pid_t pid) {
 
 using Clock = std::chrono::steady_clock;
 
+void pause_briefly() {
+  ::poll(nullptr, 0, 1);
+}
+
+bool has_child() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+// Reading `children` while children come and go may miss some of them, so an empty list has to
+// stay empty before it is believed.
+bool reading_has_missed_some(const std::function<bool()>& found_some) {
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries && has_child(); ++i) {
+    if (found_some()) return true;
+    pause_briefly();
+  }
+  return false;
+}
+
 // Blocks until the child has ended or the deadline has passed, then reaps it.
 bool await_end(pid_t pid, Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -76,7 +97,12 @@ bool await_end(pid_t pid, Clock::time_point deadline) {
   pollfd ended{pidfd.get(), POLLIN, 0};
   if (pidfd && ::poll(&ended, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) == 0)
     return false;
-  return ::waitpid(pid, nullptr, WNOHANG) != 0;
+  // It is dead, but cannot be reaped before a debugger that was attached to it has let go.
+  while (::waitpid(pid, nullptr, WNOHANG) == 0) {
+    if (Clock::now() >= deadline) return false;
+    pause_briefly();
+  }
+  return true;
 }
 
 }  // namespace
@@ -122,12 +148,18 @@ bool is_stopped(pid_t pid) {
 
 std::vector<pid_t> kill_all_children(const std::vector<pid_t>& spared, int patience_ms) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(patience_ms);
-  std::vector<pid_t> stuck;
+  std::vector<pid_t> stuck, targets;
   const auto is_target = [&](pid_t pid) { return !contains(spared, pid) && !contains(stuck, pid); };
-  for (;;) {
-    std::vector<pid_t> targets = children_of(::getpid());
+  const auto find_targets = [&] {
+    targets = children_of(::getpid());
     std::erase_if(targets, [&](pid_t pid) { return !is_target(pid); });
-    if (targets.empty()) return stuck;
+    return !targets.empty();
+  };
+  for (;;) {
+    if (!find_targets() && !reading_has_missed_some(find_targets)) {
+      std::erase_if(stuck, [](pid_t pid) { return !is_alive(pid); });
+      return stuck;
+    }
     // The whole tree at once: a parent that is killed first cannot start children anew.
     for (pid_t target : targets) {
       const std::vector<pid_t> below = descendants_of(target);

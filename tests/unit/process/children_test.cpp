@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,39 @@ TEST(ChildrenTest, WhatIsSparedLives) {
   EXPECT_TRUE(is_alive(other.pid));
   kill_all_children({}, 5000);
   EXPECT_FALSE(is_alive(other.pid));
+}
+
+// A child that traces its sibling `other`, as a debugger does, once this has returned.
+pid_t trace(pid_t other) {
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t tracer = ::fork();
+  if (tracer == 0) {
+    const char failed = ::ptrace(PTRACE_SEIZE, other, 0, 0) == 0 ? '0' : '1';
+    if (::write(ends[1], &failed, 1) == 1) ::pause();
+    ::_exit(1);
+  }
+  char failed = '1';
+  EXPECT_EQ(::read(ends[0], &failed, 1), 1);
+  EXPECT_EQ(failed, '0');
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return tracer;
+}
+
+TEST(ChildrenTest, WhatADebuggerHoldsIsDeadAllTheSame) {
+  const pid_t traced = ::fork();
+  if (traced == 0) {
+    ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    ::raise(SIGSTOP);
+    for (;;) ::pause();
+  }
+  ASSERT_EQ(::waitpid(traced, nullptr, WUNTRACED), traced);
+  const pid_t debugger = trace(traced);
+  EXPECT_THAT(kill_all_children({debugger}, 50), IsEmpty());
+  EXPECT_FALSE(is_alive(traced));
+  EXPECT_THAT(kill_all_children({}, 5000), IsEmpty());
+  EXPECT_THAT(children_of(::getpid()), IsEmpty()) << "it was reaped when the debugger let go";
 }
 
 TEST(ChildrenTest, AProcessThatIsGoneHasNoChildren) {
