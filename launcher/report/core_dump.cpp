@@ -3,6 +3,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "launcher/report/printable.h"
 #include "rendezvous/base/read_file.h"
@@ -86,7 +87,7 @@ CorePlace core_place(std::string_view pattern, bool uses_pid, const CoreSubject&
   }
   if (name.empty()) name = "core";
   if (uses_pid && !names_pid) name += "." + std::to_string(subject.pid);
-  return {name.starts_with('/') ? name : subject.folder + "/" + name, ""};
+  return {(std::filesystem::path(subject.folder) / name).lexically_normal().string(), ""};
 }
 
 std::string core_line(const CorePlace& place, const std::string& found, pid_t pid) {

@@ -24,6 +24,12 @@ TEST(CorePlace, PatternsAreExpandedAsTheKernelDoes) {
   EXPECT_EQ(file_of(""), "/home/me/core");
 }
 
+TEST(CorePlace, APathIsShownWithoutDetours) {
+  CoreSubject subject = kSubject;
+  subject.folder = "/home/me/.";
+  EXPECT_EQ(core_place("core", false, subject).file, "/home/me/core");
+}
+
 TEST(CorePlace, AHandlerIsNamed) {
   const auto place = core_place("|/usr/lib/systemd/systemd-coredump %P %u\n", false, kSubject);
   EXPECT_EQ(place.handler, "/usr/lib/systemd/systemd-coredump");
