@@ -63,6 +63,7 @@ report::ExitDecision NodeAgent::run() {
     return refuse(job_.spec.log_dir ? process::kExitRefused : process::kExitCannotWork,
                   directory.error());
   directory_.emplace(std::move(*directory));
+  guardian::leave_directory(job_.link, directory_->path());
   announce();
   parts_.emplace(JobParts{.io = io_,
                           .job = job_,

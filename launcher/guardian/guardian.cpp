@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,8 +11,10 @@
 
 #include <bitset>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "launcher/process/children.h"
@@ -59,6 +62,24 @@ void clear_up() {
     say("ddprun: /proc does not show the processes of the job; some of them may still be there\n");
 }
 
+// A run whose launcher was killed leaves the directories of its workers, most of them empty.
+void remove_empty(const char* directory) {
+  if (directory == nullptr || *directory == '\0') return;
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<fs::path> found{directory};
+  for (fs::recursive_directory_iterator entry(directory, ignored), end; entry != end;
+       entry.increment(ignored))
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) found.push_back(*entry);
+  for (auto path = found.rbegin(); path != found.rend(); ++path) ::rmdir(path->c_str());
+}
+
+// Memory that the launcher writes and the guardian reads once the launcher is gone.
+char* shared_text() {
+  void* page = ::mmap(nullptr, PATH_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return page == MAP_FAILED ? nullptr : static_cast<char*>(page);
+}
+
 // Signals that only --signals-to-handle makes mean something. Nobody has read it when the guardian
 // begins to wait, so it forwards them all; to a launcher that does not expect them they do what
 // they do to any program.
@@ -93,6 +114,7 @@ struct Watch {
   pid_t job_group = 0;               // see Link
   bool is_init = false;              // this is process 1
   bool clears_up = false;            // everything below this process is the job
+  const char* directory = nullptr;   // see Link
   std::bitset<NSIG> forwarded = {};  // signals that it got from us
 };
 
@@ -102,6 +124,7 @@ struct Watch {
   const int signo = WTERMSIG(status);
   if (asks_to_stop(signo) || !watch.clears_up) end_by_signal(signo, watch.is_init);
   clear_up();
+  remove_empty(watch.directory);
   // The rank that read from it has died with the terminal in its hands.
   ::signal(SIGTTOU, SIG_IGN);
   process::Terminal(STDIN_FILENO, watch.job_group).take_back(0);
@@ -205,6 +228,11 @@ void outlive_guardian() {
   ::prctl(PR_SET_PDEATHSIG, 0);
 }
 
+void leave_directory(const Link& link, const std::string& path) {
+  if (link.directory == nullptr || path.size() >= PATH_MAX) return;
+  std::strcpy(link.directory, path.c_str());
+}
+
 void stop_until_continued(int link) {
   // Whoever is stopped cannot see the end of the other process; the kernel can wake it instead.
   ::fcntl(link, F_SETOWN, ::getpid());
@@ -223,12 +251,18 @@ Link split() {
   // Shells and services leave some of these ignored: SIGINT for `ddprun … &` in a script. Only
   // SIGHUP is a wish, that of nohup, and SIGTSTP that of a shell without job control.
   for (int signo : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}) ::signal(signo, SIG_DFL);
-  Link link{.alive = {}, .job_group = ::getpgrp(), .guardian = 0, .started = started};
+  Link link{.alive = {},
+            .job_group = ::getpgrp(),
+            .guardian = 0,
+            .started = started,
+            .directory = nullptr};
   // `sleep 9 & exec ddprun …`: this process keeps its earlier children and only waits, so that
   // everything below the guardian belongs to the job.
   if (has_children()) fork_watched({.job_group = link.job_group});
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  link.alive = fork_watched({.job_group = link.job_group, .clears_up = true});
+  link.directory = shared_text();
+  link.alive =
+      fork_watched({.job_group = link.job_group, .clears_up = true, .directory = link.directory});
   link.guardian = ::getppid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // It writes to the terminal from the background; `stty tostop` is not meant for it.

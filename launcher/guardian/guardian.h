@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "rendezvous/base/unique_fd.h"
@@ -25,6 +26,8 @@ struct Link {
   pid_t job_group = 0;  // the process group in which the user started ddprun
   pid_t guardian = 0;   // SIGTTIN stops it alone, as a read from a terminal stops a program
   std::chrono::steady_clock::time_point started{};  // when ddprun was
+  // Text that both processes see, see leave_directory(); null where there is none.
+  char* directory = nullptr;
 };
 
 // Splits the process in two. Returns in the launcher, a child with a process group of its own; in
@@ -36,6 +39,11 @@ Link split();
 // In the launcher: from now on it survives its guardian, because it watches Link::alive. Until then
 // it dies with it.
 void outlive_guardian();
+
+// In the launcher: tells the guardian which directory is to be cleared when the launcher is killed
+// before it could do so itself. Of the directory only what holds no file goes: files are somebody's
+// results. An empty path, or one longer than PATH_MAX, means none.
+void leave_directory(const Link& link, const std::string& path);
 
 // Stops this process (SIGSTOP) until it is continued. It is also continued when the other end of
 // the pipe behind `link` (Link::alive, or the guardian's end of it) is closed because the other

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "launcher/process/children.h"
@@ -51,6 +52,37 @@ TEST_P(KillTest, OneOfOurTwoProcessesLeavesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Which, KillTest, testing::Bool(),
                          [](const auto& chosen) { return chosen.param ? "guardian" : "launcher"; });
+
+// Kills the launcher of a job of two workers once both have run `script`.
+Finished kill_launcher(const RunOptions& options, const std::string& script) {
+  Program program(ddprun_words({"-n", "2", "sh", "-c", script + "; echo up $RANK; sleep 30"}),
+                  options);
+  EXPECT_TRUE(program.wait_for_output("up 0") && program.wait_for_output("up 1"));
+  ::kill(process::children_of(program.pid()).front(), SIGKILL);
+  return program.finish();
+}
+
+std::vector<std::string> entries(const std::string& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    found.push_back(entry.path().filename());
+  return found;
+}
+
+TEST(OrphansTest, AKilledLaunchersDirectoryGoes) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(kill_launcher({.environment = {"TMPDIR=" + folder.path()}}, ":").signal, SIGKILL);
+  EXPECT_EQ(entries(folder.path()).size(), 1U) << "the folder of all runs of this user";
+}
+
+TEST(OrphansTest, FilesInAKilledLaunchersDirectoryStay) {
+  const TemporaryFolder folder;
+  kill_launcher({.environment = {"TMPDIR=" + folder.path()}},
+                "[ $RANK = 0 ] || : > $TORCHELASTIC_ERROR_FILE");
+  const auto found = entries(folder.path());
+  EXPECT_THAT(found, testing::Contains("error.json"));
+  EXPECT_THAT(found, testing::Not(testing::Contains("0"))) << "rank 0 has left nothing";
+}
 
 TEST(OrphansTest, WhatAFailedWorkerLeavesIsStoppedAndNamed) {
   const std::string mark = marker();
