@@ -20,7 +20,7 @@ using detail::GroupState;
 // The text of every rank of the group. The first, small step is the only one if all are empty.
 std::vector<std::string> gather_texts(const GroupState& state, const ProcessGroup& group,
                                       const std::string& mine) {
-  const auto device = state.backend == "nccl" ? local_device() : c10::Device(c10::kCPU);
+  const auto device = state.gloo ? c10::Device(c10::kCPU) : local_device();
   const at::Tensor longest =
       at::full({1}, static_cast<std::int64_t>(mine.size()), at::kLong).to(device);
   all_reduce(longest, ReduceOp::MAX, group);

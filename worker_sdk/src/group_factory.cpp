@@ -70,22 +70,22 @@ c10::intrusive_ptr<c10d::Backend> make_gloo(const GroupState& state, const Store
 
 void connect_group(GroupState& state, const StorePtr& parent,
                    const std::optional<c10::Device>& device_id, const std::string& what) {
-  const bool nccl = state.backend == "nccl";
   state.store = c10::make_intrusive<c10d::PrefixStore>(state.name + "/", parent);
-  const StorePtr device_store =
-      c10::make_intrusive<c10d::PrefixStore>(nccl ? "cuda/" : "cpu/", state.store);
-  const auto backend =
-      nccl ? translated(state.global_rank, what,
-                        [&] {
-                          return make_nccl_backend(device_store, state.rank, state.size(),
-                                                   device_id, state.timeout, state.name);
-                        })
-           : make_gloo(state, device_store, what);
-  const BackendType type = nccl ? BackendType::NCCL : BackendType::GLOO;
+  c10::intrusive_ptr<c10d::Backend> gloo, nccl;
+  if (state.gloo) {
+    gloo = make_gloo(state, c10::make_intrusive<c10d::PrefixStore>("cpu/", state.store), what);
+  }
+  if (state.nccl) {
+    nccl = translated(state.global_rank, what, [&] {
+      return make_nccl_backend(c10::make_intrusive<c10d::PrefixStore>("cuda/", state.store),
+                               state.rank, state.size(), device_id, state.timeout, state.name);
+    });
+  }
   state.group = c10::make_intrusive<c10d::ProcessGroup>(state.store, state.rank, state.size());
   if (nccl && device_id) state.group->setBoundDeviceId(device_id);
-  state.group->setDefaultBackend(type);
-  state.group->setBackend(nccl ? c10::DeviceType::CUDA : c10::DeviceType::CPU, type, backend);
+  state.group->setDefaultBackend(nccl ? BackendType::NCCL : BackendType::GLOO);
+  if (nccl) state.group->setBackend(c10::DeviceType::CUDA, BackendType::NCCL, nccl);
+  if (gloo) state.group->setBackend(c10::DeviceType::CPU, BackendType::GLOO, gloo);
   state.group->setGroupName(state.name);
 }
 

@@ -14,7 +14,9 @@ namespace ddp::detail {
 
 struct GroupState {
   std::string name;        // "0" for the default group, then a counter, as in Python
-  std::string backend;     // "gloo" or "nccl"
+  std::string backend;     // "gloo", "nccl" or "cpu:gloo,cuda:nccl"
+  bool gloo = false;       // serves the CPU
+  bool nccl = false;       // serves GPUs; with both backends only where there are any
   std::vector<int> ranks;  // global ranks of the members
   int rank = -1;           // in this group; -1 where this process is no member
   int global_rank = -1;

@@ -6,9 +6,11 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "ddp/device.h"
+#include "worker_sdk/src/backend_names.h"
 #include "worker_sdk/src/broken_pipe.h"
 #include "worker_sdk/src/cuda_plugin.h"
 #include "worker_sdk/src/group_factory.h"
+#include "worker_sdk/src/init_method.h"
 #include "worker_sdk/src/store.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/worker_environment.h"
@@ -34,51 +36,40 @@ World& world() {
 
 void check_options(const InitOptions& options, int rank) {
   if (world().default_group) throw Error(rank, "init_process_group: called a second time");
-  for (const char* later : {"tcp://", "file://"}) {
-    if (options.init_method.starts_with(later)) {
-      throw Error(
-          rank, "init_process_group: " + std::string(later) + " is not available yet; use env://");
-    }
-  }
-  if (options.init_method != "env://") {
-    throw Error(rank,
-                "init_process_group: unknown init_method " + options.init_method + "; use env://");
-  }
-  if (options.backend.find(':') != std::string::npos) {
-    throw Error(rank, "init_process_group: one backend for each kind of device, as in " +
-                          options.backend + ", is not available yet; use gloo or nccl");
-  }
-  if (!options.backend.empty() && options.backend != "gloo" && options.backend != "nccl") {
-    throw Error(rank, "init_process_group: unknown backend " + options.backend +
-                          "; there are gloo and nccl");
-  }
   if (options.timeout && options.timeout->count() <= 0) {
     throw Error(rank, "init_process_group: the timeout must be longer than zero");
   }
 }
 
 void check_device_id(const std::optional<c10::Device>& device_id, const std::string& backend,
-                     int rank) {
-  if (!device_id || (backend == "nccl" && device_id->is_cuda() && device_id->has_index())) return;
+                     bool nccl, int rank) {
+  if (!device_id || (nccl && device_id->is_cuda() && device_id->has_index())) return;
   throw Error(rank, "init_process_group: device_id=" + device_id->str() + " with backend " +
                         backend + ": device_id is a GPU, cuda:K, for backend nccl only");
 }
 
 // NCCL needs CUDA, and CUDA must be loaded before LibTorch looks for it.
-std::string choose_backend(const InitOptions& options, int rank) {
-  const bool gpu = options.backend.empty() && local_device().is_cuda();
-  const std::string backend = options.backend.empty() ? (gpu ? "nccl" : "gloo") : options.backend;
-  check_device_id(options.device_id, backend, rank);
-  if (backend == "nccl") {
-    if (visible_gpu_count() == 0) {
-      throw Error(rank,
-                  "init_process_group: backend nccl needs a GPU and none is visible; use gloo");
-    }
-    const std::string why_not = load_cuda();
-    if (!why_not.empty()) throw Error(rank, "init_process_group: backend nccl: " + why_not);
-    local_device();  // made current, for communicators are made on the current device
+void require_nccl(int rank) {
+  if (visible_gpu_count() == 0) {
+    throw Error(rank, "init_process_group: backend nccl needs a GPU and none is visible; use gloo");
   }
-  return backend;
+  const std::string why_not = load_cuda();
+  if (!why_not.empty()) throw Error(rank, "init_process_group: backend nccl: " + why_not);
+  local_device();  // made current, for communicators are made on the current device
+}
+
+// Fills in the backend. `named` is what the options name, nothing where they leave the choice.
+void choose_backend(GroupState& state, const InitOptions& options,
+                    const std::optional<BackendNames>& named) {
+  const bool gpu = !named && local_device().is_cuda();
+  state.backend = named ? options.backend : (gpu ? "nccl" : "gloo");
+  const BackendNames names = named.value_or(BackendNames{.gloo = !gpu, .nccl = gpu});
+  check_device_id(options.device_id, state.backend, names.nccl, state.rank);
+  state.gloo = names.gloo;
+  // Beside Gloo the part for GPUs is there where there are any, so that one line suits all
+  // machines.
+  state.nccl = names.nccl && (!names.gloo || options.device_id || local_device().is_cuda());
+  if (state.nccl) require_nccl(state.rank);
 }
 
 std::vector<int> first_integers(int count) {
@@ -97,7 +88,7 @@ std::vector<std::string> sdk_marks(const std::vector<int>& ranks) {
 // `all` is the default group, whose store has the marks.
 bool only_sdk_ranks(const GroupState& group, const GroupState& all) {
   // Only Gloo has waited for all ranks, so only then a missing mark means another kind of rank.
-  return group.backend == "gloo" && all.store->check(sdk_marks(group.ranks));
+  return group.gloo && all.store->check(sdk_marks(group.ranks));
 }
 
 // Sorted; throws unless they are ranks of the default group, each once.
@@ -116,7 +107,7 @@ std::vector<int> checked_ranks(std::vector<int> ranks, const GroupState& all) {
 }
 
 void shut_down(const GroupState& group) {
-  if (group.backend != "nccl" || !group.group) return;
+  if (!group.nccl || !group.group) return;
   translated(group.global_rank, "destroy_process_group",
              [&] { shut_down_nccl_backend(group.group->getBackend(c10::DeviceType::CUDA)); });
 }
@@ -156,16 +147,19 @@ void init_process_group(const InitOptions& options) {
   detail::ignore_broken_pipes();
   const int maybe_rank = options.rank >= 0 ? options.rank : detail::rank_if_known(lookup);
   detail::check_options(options, maybe_rank);
+  std::optional<detail::BackendNames> named;
+  if (!options.backend.empty()) named = detail::parse_backend(options.backend, maybe_rank);
   const auto environment =
-      detail::read_worker_environment(lookup, options.rank, options.world_size);
+      detail::read_worker_environment(lookup, options.rank, options.world_size,
+                                      detail::parse_init_method(options.init_method, maybe_rank));
 
   auto state = std::make_shared<GroupState>();
   state->name = "0";
-  state->backend = detail::choose_backend(options, environment.rank);
   state->ranks = detail::first_integers(environment.world_size);
   state->rank = state->global_rank = environment.rank;
-  state->timeout = options.timeout.value_or(state->backend == "nccl" ? detail::kNcclTimeout
-                                                                     : detail::kGlooTimeout);
+  detail::choose_backend(*state, options, named);
+  state->timeout =
+      options.timeout.value_or(state->gloo ? detail::kGlooTimeout : detail::kNcclTimeout);
   const auto store = c10::make_intrusive<c10d::PrefixStore>(
       "default_pg", detail::open_store(environment, state->timeout));
   detail::translated(state->rank, "init_process_group: writing to the store", [&] {
@@ -216,6 +210,8 @@ ProcessGroup new_group(const std::vector<int>& ranks,
   // Counted on every rank, so that the next group has the same name everywhere.
   state->name = std::to_string(detail::world().next_name++);
   state->backend = all->backend;
+  state->gloo = all->gloo;
+  state->nccl = all->nccl;
   state->global_rank = all->rank;
   state->timeout = timeout.value_or(all->timeout);
   const auto self = std::find(state->ranks.begin(), state->ranks.end(), all->rank);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "worker_sdk/src/compat.h"
@@ -36,8 +38,9 @@ milliseconds wait_until_reachable(const WorkerEnvironment& environment, millisec
               "init_process_group: the store at " + address_of(environment) +
                   " could not be reached in " + seconds(waited) + ": " + *reason + ". " +
                   (environment.agent_store
-                       ? "The launcher hosts it: is it still running?"
-                       : "Rank 0 hosts it: is it running, and is MASTER_ADDR its host?"));
+                       ? std::string("The launcher hosts it: is it still running?")
+                       : std::string("Rank 0 hosts it: is it running, and is ") +
+                             (environment.from_url ? "that" : "MASTER_ADDR") + " its host?"));
 }
 
 c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
@@ -50,7 +53,9 @@ c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
     const std::string reason = error.what();
     if (reason.find("ddress already in use") != std::string::npos) {
       throw std::runtime_error(
-          "the port is in use; choose another MASTER_PORT, or a launcher that does");
+          environment.from_url
+              ? "the port is in use; choose another in init_method, on all ranks"
+              : "the port is in use; choose another MASTER_PORT, or a launcher that does");
     }
     if (reason.find("without libuv") == std::string::npos) throw;
     compat::set_use_libuv(options, false);
@@ -58,10 +63,28 @@ c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
   }
 }
 
+// LibTorch would try for the whole time-out to open a file in a directory that is not there.
+c10::intrusive_ptr<c10d::Store> open_file_store(const WorkerEnvironment& environment,
+                                                milliseconds timeout) {
+  const std::string what = "init_process_group: the store's file " + environment.store_file;
+  const auto directory = std::filesystem::path(environment.store_file).parent_path();
+  if (!std::filesystem::is_directory(directory)) {
+    throw Error(environment.rank, what + ": there is no directory " + directory.string() +
+                                      "; every rank must be able to write there");
+  }
+  return translated(environment.rank, what, [&]() -> c10::intrusive_ptr<c10d::Store> {
+    auto store =
+        c10::make_intrusive<c10d::FileStore>(environment.store_file, environment.world_size);
+    store->setTimeout(timeout);
+    return store;
+  });
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
                                            milliseconds timeout) {
+  if (!environment.store_file.empty()) return open_file_store(environment, timeout);
   c10d::TCPStoreOptions options;
   options.port = environment.master_port;
   options.isServer = !environment.agent_store && environment.rank == 0;

@@ -8,8 +8,9 @@
 
 namespace ddp::detail {
 
-// Connects to MASTER_ADDR:MASTER_PORT; rank 0 hosts the store there unless the launcher does.
-// Throws ddp::Error with the address, the time waited and the last reason.
+// Connects to MASTER_ADDR:MASTER_PORT, or to the address of init_method; rank 0 hosts the store
+// there unless the launcher does. With file:// it is a file. Throws ddp::Error with the address,
+// the time waited and the last reason.
 c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
                                            std::chrono::milliseconds timeout);
 

@@ -77,6 +77,38 @@ class Reader {
 
 constexpr int kManyRanks = 1 << 24;
 
+// A number may be given as an option and in the URL, but not two different ones. -1: not given.
+int one_of(Reader& reader, const std::string& name, int option, int in_url) {
+  if (option >= 0 && in_url >= 0 && option != in_url) {
+    reader.add(name + " is " + std::to_string(option) + " in the options but " +
+               std::to_string(in_url) + " in init_method");
+  }
+  return option >= 0 ? option : in_url;
+}
+
+void read_meeting_place(Reader& reader, const Lookup& lookup, const InitMethod& method,
+                        WorkerEnvironment& result) {
+  if (method.kind == InitMethod::Kind::kFile) {
+    result.store_file = method.path;
+    return;
+  }
+  // Exactly this spelling: it is what Python's ranks of the same job compare with.
+  result.agent_store = value_or_empty(lookup, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (method.kind == InitMethod::Kind::kTcp) {
+    result.master_addr = method.host;
+    result.master_port = method.port;
+    result.from_url = true;
+    // Under a launcher, too, rank 0 hosts a store that is not the launcher's.
+    result.agent_store = result.agent_store &&
+                         value_or_empty(lookup, "MASTER_ADDR") == method.host &&
+                         value_or_empty(lookup, "MASTER_PORT") == std::to_string(method.port);
+    return;
+  }
+  result.master_addr = reader.text("MASTER_ADDR");
+  result.master_port =
+      static_cast<std::uint16_t>(reader.number("MASTER_PORT", 1, 65535, "a port (1 to 65535)"));
+}
+
 }  // namespace
 
 Lookup process_environment() {
@@ -86,18 +118,17 @@ Lookup process_environment() {
   };
 }
 
-WorkerEnvironment read_worker_environment(const Lookup& lookup, int rank, int world_size) {
+WorkerEnvironment read_worker_environment(const Lookup& lookup, int rank, int world_size,
+                                          const InitMethod& method) {
   Reader reader(lookup);
   WorkerEnvironment result;
+  rank = one_of(reader, "rank", rank, method.rank);
+  world_size = one_of(reader, "world_size", world_size, method.world_size);
   result.rank = rank >= 0 ? rank : reader.number("RANK", 0, kManyRanks, "a rank");
   result.world_size = world_size >= 0
                           ? world_size
                           : reader.number("WORLD_SIZE", 1, kManyRanks, "a number of ranks");
-  result.master_addr = reader.text("MASTER_ADDR");
-  result.master_port =
-      static_cast<std::uint16_t>(reader.number("MASTER_PORT", 1, 65535, "a port (1 to 65535)"));
-  // Exactly this spelling: it is what Python's ranks of the same job compare with.
-  result.agent_store = value_or_empty(lookup, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  read_meeting_place(reader, lookup, method, result);
   if (world_size == 0) reader.add("a world size of 0 has no ranks");
   if (result.world_size > 0 && result.rank >= result.world_size) {
     reader.add("rank " + std::to_string(result.rank) + " does not exist in a world of " +

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "worker_sdk/src/init_method.h"
+
 namespace ddp::detail {
 
 // Gives the value of a variable, or nothing if it is not set. Tests pass a map.
@@ -22,12 +24,16 @@ struct WorkerEnvironment {
   std::string master_addr;
   std::uint16_t master_port = 0;
   bool agent_store = false;  // the launcher hosts the store: nobody else may
+  bool from_url = false;     // the address is not MASTER_ADDR and MASTER_PORT
+  std::string store_file;    // instead of an address; empty where there is one
 };
 
 // Reads RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and TORCHELASTIC_USE_AGENT_STORE; a `rank` or
-// `world_size` that is not negative replaces the variable. Throws ddp::Error with everything that
-// is missing or contradictory at once, and how to start the program.
-WorkerEnvironment read_worker_environment(const Lookup& lookup, int rank, int world_size);
+// `world_size` that is not negative replaces the variable, and so does what `method` names. Throws
+// ddp::Error with everything that is missing or contradictory at once, and how to start the
+// program.
+WorkerEnvironment read_worker_environment(const Lookup& lookup, int rank, int world_size,
+                                          const InitMethod& method = {});
 
 // The number in a variable, or `fallback` if it is not set or empty. Throws ddp::Error on other
 // text.

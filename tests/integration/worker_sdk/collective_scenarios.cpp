@@ -140,8 +140,24 @@ void second_try() {
   setenv("MASTER_PORT", std::getenv("RIGHT_PORT"), 1);
   patient();
 }
-void want_file() {
-  init_process_group({.init_method = "file:///nowhere"});
+
+// Joins by INIT_METHOD with BACKEND, and does a little.
+void meet() {
+  const char *method = std::getenv("INIT_METHOD"), *backend = std::getenv("BACKEND");
+  init_process_group({.backend = backend ? backend : "gloo",
+                      .init_method = method ? method : "env://",
+                      .timeout = seconds(30)});
+  const at::Tensor tensor = mine();
+  all_reduce(tensor);
+  print(get_backend(), tensor);
+  const at::Tensor in_group = mine();
+  all_reduce(in_group, ReduceOp::SUM, new_group());
+  print("group", in_group);
+  destroy_process_group();
+}
+
+void both_backends_on_a_device() {
+  init_process_group({.backend = "cpu:gloo,cuda:nccl", .device_id = c10::Device("cuda:0")});
 }
 
 void no_group() {
@@ -193,7 +209,8 @@ Scenarios collective_scenarios() {
           {"gloo_on_a_device", gloo_on_a_device},
           {"nccl_on_the_cpu", nccl_on_the_cpu},
           {"second_try", second_try},
-          {"want_file", want_file},
+          {"meet", meet},
+          {"both_backends_on_a_device", both_backends_on_a_device},
           {"no_group", no_group},
           {"unknown_rank_in_group", unknown_rank_in_group},
           {"line_buffered", line_buffered},

@@ -110,13 +110,6 @@ TEST(Failure, WhatTheBackendRefusesIsAnErrorToo) {
   EXPECT_THAT(ranks[0].err, HasSubstr("[rank 0] all_reduce failed: "));
 }
 
-TEST(Failure, WhatIsNotThereYetIsRefusedByName) {
-  const auto file = run_ranks(1, "want_file");
-  EXPECT_EQ(file[0].exit_code, kDdpError);
-  EXPECT_THAT(file[0].err,
-              HasSubstr("[rank 0] init_process_group: file:// is not available yet; use env://"));
-}
-
 TEST(Failure, ADeviceIdThatTheBackendCannotUseIsRefused) {
   const auto gloo = run_ranks(1, "gloo_on_a_device");
   EXPECT_EQ(gloo[0].exit_code, kDdpError) << describe(gloo);

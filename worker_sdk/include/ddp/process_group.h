@@ -51,9 +51,17 @@ class DDP_API ProcessGroup {
 
 // How to join. Everything has a default: `init_process_group()` does what the launcher prepared.
 struct InitOptions {
-  // "gloo" or "nccl". Empty: "nccl" if local_device() is a GPU, else "gloo".
+  // "gloo", "nccl", or "cpu:gloo,cuda:nccl": Gloo for tensors on the CPU and, where local_device()
+  // is a GPU, NCCL for those on it. Empty: "nccl" if local_device() is a GPU, else "gloo".
   std::string backend = {};
-  // "env://": RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT. Others are not available yet.
+  // "env://": RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
+  // "tcp://HOST:PORT": rank 0 hosts the store there, under a launcher too unless it is the
+  // launcher's own address.
+  // "file:///PATH": through a file that all ranks can write, which must not exist before:
+  // destroy_process_group removes it, but a job that was killed leaves it, and the next then waits
+  // for ranks that are gone.
+  // The last two may end with "?rank=R&world_size=W"; without it and the options below they take
+  // RANK and WORLD_SIZE, where Python wants the arguments.
   std::string init_method = "env://";
   // Replace RANK and WORLD_SIZE if not negative.
   int rank = -1;
@@ -99,7 +107,7 @@ inline int world_size() {
   return get_world_size();
 }
 
-// "gloo" or "nccl". Throws like get_rank.
+// "gloo", "nccl" or, as it was given, "cpu:gloo,cuda:nccl". Throws like get_rank.
 // PyTorch: torch.distributed.get_backend.
 DDP_API std::string get_backend(const ProcessGroup& group = {});
 
