@@ -86,4 +86,45 @@ auto gloo_options(std::chrono::milliseconds timeout, const std::vector<std::stri
   }
 }
 
+// Newer versions have new names for the collectives on one tensor, and deprecate the old ones.
+template <class Group = c10d::ProcessGroup>
+auto all_gather_single(Group& group, at::Tensor& whole, at::Tensor& part) {
+  if constexpr (requires { group.all_gather_single(whole, part); }) {
+    return group.all_gather_single(whole, part);
+  } else {
+    return group._allgather_base(whole, part);
+  }
+}
+
+template <class Group = c10d::ProcessGroup>
+auto reduce_scatter_single(Group& group, at::Tensor& part, at::Tensor& whole,
+                           const c10d::ReduceScatterOptions& options) {
+  if constexpr (requires { group.reduce_scatter_single(part, whole, options); }) {
+    return group.reduce_scatter_single(part, whole, options);
+  } else {
+    return group._reduce_scatter_base(part, whole, options);
+  }
+}
+
+template <class Group = c10d::ProcessGroup>
+auto all_to_all_single(Group& group, at::Tensor& received, at::Tensor& sent,
+                       std::vector<std::int64_t>& from, std::vector<std::int64_t>& to) {
+  if constexpr (requires { group.all_to_all_single(received, sent, from, to); }) {
+    return group.all_to_all_single(received, sent, from, to);
+  } else {
+    return group.alltoall_base(received, sent, from, to);
+  }
+}
+
+// Has had two names. A template, so that the one that is not there is not looked up.
+template <class Factor>
+c10d::ReduceOp premul_sum(const Factor& factor) {
+  using namespace c10d;
+  if constexpr (requires { makePreMulSum(factor); }) {
+    return makePreMulSum(factor);
+  } else {
+    return makeNCCLPreMulSum(factor);
+  }
+}
+
 }  // namespace ddp::compat

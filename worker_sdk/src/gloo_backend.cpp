@@ -26,14 +26,9 @@ void let_the_launcher_hear() {
   std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
-std::string explain(const std::string& what) {
-  if (is_lost_peer(what)) let_the_launcher_hear();
-  return explain_gloo(what);
-}
-
 template <class Action>
 auto translated_gloo(int rank, const std::string& name, Action&& action) {
-  return translated(rank, name, std::forward<Action>(action), explain);
+  return translated(rank, name, std::forward<Action>(action), explain_lost_or_late);
 }
 
 // An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it.
@@ -127,6 +122,11 @@ std::vector<std::string> wanted_interfaces() {
 }
 
 }  // namespace
+
+std::string explain_lost_or_late(const std::string& reason) {
+  if (is_lost_peer(reason)) let_the_launcher_hear();
+  return explain_gloo(reason);
+}
 
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                     int rank, int size, int global_rank,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -13,5 +14,9 @@ namespace ddp::detail {
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                     int rank, int size, int global_rank,
                                                     std::chrono::milliseconds timeout);
+
+// What a failed operation of Gloo says, for people. Where another rank is gone, this waits a little
+// first, once, until the launcher has heard of that one.
+std::string explain_lost_or_late(const std::string& reason);
 
 }  // namespace ddp::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -26,6 +27,8 @@ struct GroupState {
   bool only_sdk_ranks = false;
   c10::intrusive_ptr<c10d::Store> store;  // below the group's prefix; null where not a member
   c10::intrusive_ptr<c10d::ProcessGroup> group;  // null where this process is no member
+
+  mutable std::int64_t monitored_barriers = 0;  // so many have been begun
 
   bool is_member() const { return rank >= 0; }
   int size() const { return static_cast<int>(ranks.size()); }

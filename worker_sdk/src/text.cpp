@@ -44,7 +44,8 @@ bool is_lost_peer(const std::string& what) {
 }
 
 std::string explain_gloo(const std::string& what) {
-  const std::string text = without_source(what);
+  std::string text = without_source(what);
+  if (text.ends_with('!')) text.pop_back();  // a sentence follows
   if (is_lost_peer(text)) {
     return text +
            ". Another rank has ended or lost its connection: look at what the ranks wrote before "

@@ -11,5 +11,6 @@ using Scenarios = std::map<std::string, void (*)()>;
 Scenarios checkpoint_scenarios();
 Scenarios collective_scenarios();
 Scenarios data_parallel_scenarios();
+Scenarios tensor_scenarios();
 
 }  // namespace ddp::test

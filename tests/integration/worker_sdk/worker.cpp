@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   ddp::test::Scenarios all = ddp::test::collective_scenarios();
   all.merge(ddp::test::checkpoint_scenarios());
   all.merge(ddp::test::data_parallel_scenarios());
+  all.merge(ddp::test::tensor_scenarios());
   const auto scenario = argc == 2 ? all.find(argv[1]) : all.end();
   if (scenario == all.end()) {
     std::fprintf(stderr, "usage: worker SCENARIO\n");

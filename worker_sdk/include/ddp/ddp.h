@@ -16,4 +16,6 @@
 #include "ddp/process_group.h"
 #include "ddp/progress.h"
 #include "ddp/record.h"
+#include "ddp/reduce_op.h"
 #include "ddp/value.h"
+#include "ddp/work.h"

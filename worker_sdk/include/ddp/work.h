@@ -1,0 +1,56 @@
+// What an asynchronous collective returns: ask whether it has ended, wait for it, take its result.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "ddp/export.h"
+
+namespace ddp {
+
+namespace detail {
+struct WorkState;  // owns c10d's Work; src/work_state.h
+}
+
+// One started operation; copies mean the same one. Its tensors must not be touched, and a copy must
+// be kept, until wait() has returned. The empty Work, that of an operation which did nothing
+// because this rank is outside the group, counts as completed. Belongs to the thread that trains.
+// PyTorch: torch.distributed.Work.
+class DDP_API Work {
+ public:
+  Work() = default;
+  explicit Work(std::shared_ptr<detail::WorkState> state) : state_(std::move(state)) {}
+
+  // Whether wait() would return at once; never blocks. With Gloo isend and irecv are completed only
+  // by wait().
+  bool is_completed() const;
+  // Completed, and without a failure.
+  bool is_success() const;
+
+  // Returns when the result is there; on CUDA, when later work of the current stream will see it.
+  // Throws ddp::Error if the operation failed. May be called again.
+  void wait();
+  // The same, but throws ddp::Error when `timeout` has passed; the operation itself goes on. On
+  // CUDA the CPU waits. `timeout` must be longer than zero.
+  void wait(std::chrono::milliseconds timeout);
+
+  // Waits like wait(), then the tensors that the operation wrote on this rank.
+  std::vector<at::Tensor> result();
+
+  // The ddp::Error with which a completed operation failed, else null.
+  std::exception_ptr exception() const;
+
+  // After irecv and wait(): the global rank that sent; -1 for other operations.
+  int source_rank() const;
+
+ private:
+  void wait_at_most(std::chrono::milliseconds timeout);  // 0: without limit
+
+  std::shared_ptr<detail::WorkState> state_;
+};
+
+}  // namespace ddp

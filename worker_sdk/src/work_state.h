@@ -1,0 +1,23 @@
+// What a ddp::Work handle points to.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <vector>
+
+#include "worker_sdk/src/group_state.h"
+
+namespace ddp::detail {
+
+struct WorkState {
+  c10::intrusive_ptr<c10d::Work> work;
+  std::shared_ptr<GroupState> group;
+  std::string what;  // the operation's name
+  std::vector<at::Tensor> results;
+  // What the backend leaves to us; called once, after it has succeeded. May be empty.
+  std::function<void()> finish;
+};
+
+}  // namespace ddp::detail
