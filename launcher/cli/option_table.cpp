@@ -220,8 +220,8 @@ constexpr Option kOptions[] = {
      .metavar = "DIR",
      .group = Group::output,
      .apply = apply::text<&JobSpec::log_dir>,
-     .help = "where log files are kept; /dev/null: no files at all. Default: under "
-             "$TMPDIR or in memory, gone after a success",
+     .help = "where the files of -r and -t are kept; /dev/null: no files at all. "
+             "Default: in $TMPDIR or in memory, gone after a success",
      .torchrun = true},
     {.name = "redirects",
      .letter = 'r',

@@ -50,6 +50,12 @@ Error missing_value(const Option& option, const std::string* next) {
                name + "=" + *next + " if that is meant"};
 }
 
+// "-1" is a value, and so is the "-x3" of a program that somebody wraps.
+bool stands_for_an_option(const std::string& word) {
+  return word.starts_with("--") ||
+         (word.size() == 2 && word[0] == '-' && find_option(word[1]) != nullptr);
+}
+
 // Takes one option, and its value if that is words[i]; `i` is then at the next word.
 Result<Given> with_value(const Word& word, const std::vector<std::string>& words, std::size_t& i) {
   const Option& option = *word.option;
@@ -59,7 +65,7 @@ Result<Given> with_value(const Word& word, const std::vector<std::string>& words
   }
   if (word.value || !option.takes_value()) return Given{&option, word.value.value_or("1")};
   if (i == words.size()) return missing_value(option, nullptr);
-  if (words[i].starts_with("--")) return missing_value(option, &words[i]);
+  if (stands_for_an_option(words[i])) return missing_value(option, &words[i]);
   return Given{&option, words[i++]};
 }
 

@@ -106,6 +106,10 @@ TEST(Scanner, SaysThatAValueIsMissing) {
   EXPECT_EQ(error_of({"--role", "--standalone", "p"}),
             "ddprun: --role: its value is missing before '--standalone'; write --role NAME, or "
             "--role=--standalone if that is meant");
+  EXPECT_EQ(error_of({"--log-dir", "-n", "4", "p"}),
+            "ddprun: --log-dir: its value is missing before '-n'; write --log-dir DIR, or "
+            "--log-dir=-n if that is meant");
+  EXPECT_EQ(job_of({"--role", "-y", "p"}).role, "-y");
   EXPECT_EQ(job_of({"--role=-x", "p"}).role, "-x");
   EXPECT_EQ(error_of({"--standalone=1", "p"}),
             "ddprun: --standalone takes no value, but '1' was given");
