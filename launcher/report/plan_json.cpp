@@ -33,7 +33,7 @@ json::object variables(const std::vector<std::string>& entries) {
 
 json::value gpu_of(const plan::WorkerPlan& worker) {
   if (!worker.gpu) return nullptr;
-  return json::object{{"index", worker.gpu->index},
+  return json::object{{"id", worker.gpu->index},
                       {"name", utf8(worker.gpu->name)},
                       {"uuid", text_or_null(worker.gpu->uuid)},
                       {"pci_address", text_or_null(worker.gpu->pci_address)}};

@@ -36,7 +36,7 @@ TEST(DryRunTest, JsonNamesEveryRankOfASimulatedMachine) {
   const json::value plan = checked(end.out);
   EXPECT_EQ(plan.at("world_size"), 512);
   EXPECT_EQ(plan.at("ranks").at(511).at("device"), "cuda:1");
-  EXPECT_EQ(plan.at("ranks").at(511).at("gpu").at("index"), 2);
+  EXPECT_EQ(plan.at("ranks").at(511).at("gpu").at("id"), 2);
 }
 
 TEST(DryRunTest, JsonGoesToAFile) {

@@ -33,7 +33,7 @@ TEST(PlanJson, HasEveryRankWithItsDevice) {
   EXPECT_TRUE(plan.at("refusal").is_null());
   const json::value& rank = plan.at("ranks").at(1);
   EXPECT_EQ(rank.at("device"), "cuda:1");
-  EXPECT_EQ(rank.at("gpu").at("index"), 1);
+  EXPECT_EQ(rank.at("gpu").at("id"), 1);
   EXPECT_EQ(rank.at("gpu").at("pci_address"), "0000:11:00.0");
   EXPECT_EQ(rank.at("command").at(3), "\\xff");
   EXPECT_EQ(rank.at("environment").at("RANK"), "1");
