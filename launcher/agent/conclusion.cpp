@@ -96,6 +96,21 @@ void link_what_stays(const JobParts& parts, const report::Facts& facts) {
     parts.output.note("ddprun: " + linked.error().text);
 }
 
+bool holds_files(const std::string& folder) {
+  std::error_code ignored;
+  for (std::filesystem::recursive_directory_iterator entry(folder, ignored), end; entry != end;
+       entry.increment(ignored))
+    if (!entry->is_directory(ignored)) return true;
+  return false;
+}
+
+// The report of the last attempt names its own files only.
+void name_files_of_earlier_attempts(const JobParts& parts, const report::Facts& facts) {
+  if (facts.earlier_attempts.empty() || parts.directory.kept()) return;
+  if (facts.log_dir.empty() && facts.stacks.empty() && holds_files(parts.directory.path()))
+    parts.output.note("ddprun: files of earlier attempts are in " + parts.directory.path());
+}
+
 }  // namespace
 
 report::ExitDecision conclude(const JobParts& parts, const Round& last,
@@ -115,7 +130,10 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
   const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure());
   parts.events.job_ended(outcome, end);
   write_results(parts, outcome, facts, end);
-  if (success) parts.directory.remove();
+  if (success)
+    parts.directory.remove();
+  else
+    name_files_of_earlier_attempts(parts, facts);
   // The report of a failed worker has a line for its logs.
   const bool said = outcome.cause == supervise::Cause::worker_failed ||
                     outcome.cause == supervise::Cause::progress_timeout;

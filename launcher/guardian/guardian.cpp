@@ -63,8 +63,9 @@ void clear_up() {
 }
 
 // A run whose launcher was killed leaves the directories of its workers, most of them empty.
-void remove_empty(const char* directory) {
-  if (directory == nullptr || *directory == '\0') return;
+// Says what stays, as the end of a message.
+std::string remove_empty(const char* directory) {
+  if (directory == nullptr || *directory == '\0') return {};
   namespace fs = std::filesystem;
   std::error_code ignored;
   std::vector<fs::path> found{directory};
@@ -72,6 +73,7 @@ void remove_empty(const char* directory) {
        entry.increment(ignored))
     if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) found.push_back(*entry);
   for (auto path = found.rbegin(); path != found.rend(); ++path) ::rmdir(path->c_str());
+  return fs::exists(directory, ignored) ? std::string("; its files are in ") + directory : "";
 }
 
 // Memory that the launcher writes and the guardian reads once the launcher is gone.
@@ -124,18 +126,19 @@ struct Watch {
   const int signo = WTERMSIG(status);
   if (asks_to_stop(signo) || !watch.clears_up) end_by_signal(signo, watch.is_init);
   clear_up();
-  remove_empty(watch.directory);
+  const std::string files = remove_empty(watch.directory);
   // The rank that read from it has died with the terminal in its hands.
   ::signal(SIGTTOU, SIG_IGN);
   process::Terminal(STDIN_FILENO, watch.job_group).take_back(0);
   if (watch.forwarded.test(static_cast<std::size_t>(signo))) end_by_signal(signo, watch.is_init);
   if (signo != SIGKILL) {
     say("ddprun: the launcher itself has failed (signal " + std::to_string(signo) +
-        "), which is a bug of ddprun; the processes of the job were killed\n");
+        "), which is a bug of ddprun; the processes of the job were killed" + files + "\n");
     ::_exit(process::kExitCannotWork);
   }
   say("ddprun: the launcher was killed (SIGKILL, sender unknown); the processes of the job were "
-      "killed with it\n");
+      "killed with it" +
+      files + "\n");
   end_by_signal(signo, watch.is_init);
 }
 

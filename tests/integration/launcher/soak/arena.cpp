@@ -179,6 +179,12 @@ std::string Arena::left_processes() const {
   return strays.empty() ? "" : "left behind: process " + std::to_string(strays.front());
 }
 
+// True when `text` names the run directory (a folder in `base`) in which `path` lies.
+bool names_folder_of(const std::string& path, const std::string& base, const std::string& text) {
+  if (path.size() <= base.size()) return false;
+  return text.find(path.substr(0, path.find('/', base.size() + 1))) != std::string::npos;
+}
+
 // A launcher that was killed cannot remove its empty directories.
 std::string Arena::left_files(const Scenario& scenario, const End& end) const {
   const bool was_killed =
@@ -187,8 +193,8 @@ std::string Arena::left_files(const Scenario& scenario, const End& end) const {
   if (!in_work.empty()) return "left behind: " + in_work;
   const std::string base = folder_ / ("tmp/ddprun-" + std::to_string(::geteuid()));
   const std::string in_base = first_in(base, was_killed);
-  // What the report names is kept on purpose: the stacks of those who outlived an abort.
-  const bool named = end.err.find(": " + in_base + "/") != std::string::npos;
+  // What ddprun names is kept on purpose: the stacks of those who outlived an abort.
+  const bool named = names_folder_of(in_base, base, end.err);
   if (!in_base.empty() && !named) return "left behind: " + in_base;
   fs::remove_all(base);
   const std::string in_tmp = first_in(folder_ / "tmp", false);
