@@ -7,6 +7,7 @@
 #include "launcher/devices/discover.h"
 #include "launcher/devices/visible.h"
 #include "launcher/placement/machine.h"
+#include "rendezvous/base/cgroups.h"
 #include "rendezvous/base/decimal.h"
 #include "rendezvous/base/read_file.h"
 
@@ -26,22 +27,6 @@ std::optional<double> number(std::string_view text) {
 std::optional<double> ratio(std::optional<double> quota, std::optional<double> period) {
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
   return *quota / *period;
-}
-
-// "/a/b" -> "/a/b", "/a", "". A path above the root ("/../x") belongs to another namespace: only
-// the root is seen here.
-std::vector<std::string> with_parents(std::string_view path) {
-  std::vector<std::string> folders;
-  if (path.find("/..") == std::string_view::npos) {
-    for (; path.size() > 1; path = path.substr(0, path.rfind('/'))) folders.emplace_back(path);
-  }
-  folders.emplace_back();
-  return folders;
-}
-
-bool lists_cpu(std::string_view controllers) {
-  const std::string list = "," + std::string(controllers) + ",";
-  return list.find(",cpu,") != std::string::npos;
 }
 
 void lower(std::optional<double>& limit, std::optional<double> other) {
@@ -142,17 +127,11 @@ std::optional<double> cfs_limit(std::string_view quota, std::string_view period)
 
 CgroupFolders cgroup_folders(std::string_view proc_self_cgroup) {
   CgroupFolders folders;
-  while (!proc_self_cgroup.empty()) {
-    const std::string_view line = proc_self_cgroup.substr(0, proc_self_cgroup.find('\n'));
-    proc_self_cgroup.remove_prefix(std::min(proc_self_cgroup.size(), line.size() + 1));
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (controllers.empty())
-      folders.v2 = with_parents(line.substr(second + 1));
-    else if (lists_cpu(controllers))
-      folders.v1 = with_parents(line.substr(second + 1));
+  for (const Cgroup& group : read_cgroups(proc_self_cgroup)) {
+    if (group.v2())
+      folders.v2 = group.folders;
+    else if (group.has("cpu"))
+      folders.v1 = group.folders;
   }
   return folders;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "rendezvous/base/cgroups.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::report {
@@ -24,20 +25,6 @@ std::string_view next_line(std::string_view& rest) {
   const std::string_view line = rest.substr(0, newline);
   rest.remove_prefix(newline == rest.npos ? rest.size() : newline + 1);
   return line;
-}
-
-std::vector<std::string> and_above(std::string_view folder) {
-  std::vector<std::string> folders;
-  while (folder.size() > 1) {
-    folders.emplace_back(folder);
-    folder = folder.substr(0, folder.rfind('/'));
-  }
-  folders.emplace_back();
-  return folders;
-}
-
-bool has_controller(std::string_view list, std::string_view name) {
-  return ("," + std::string(list) + ",").find("," + std::string(name) + ",") != std::string::npos;
 }
 
 std::optional<std::uint64_t> read_counter(const std::string& folder, bool v2) {
@@ -78,20 +65,14 @@ std::optional<std::uint64_t> memory_limit(std::string_view text) {
   return bytes && *bytes < kNoLimit ? bytes : std::nullopt;
 }
 
-std::vector<MemoryCgroup> memory_cgroups(std::string_view rest) {
+std::vector<MemoryCgroup> memory_cgroups(std::string_view proc_self_cgroup) {
   std::vector<MemoryCgroup> found;
-  while (!rest.empty()) {
-    // 4:memory:/a/b in v1, 0::/a/b in v2
-    const std::string_view line = next_line(rest);
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    const bool v2 = controllers.empty();
-    if (!v2 && !has_controller(controllers, "memory")) continue;
+  for (const Cgroup& group : read_cgroups(proc_self_cgroup)) {
     // Where both are there the memory controller is in v1.
-    const MemoryCgroup group{v2, and_above(line.substr(second + 1))};
-    found.insert(v2 ? found.end() : found.begin(), group);
+    if (group.v2())
+      found.push_back({true, group.folders});
+    else if (group.has("memory"))
+      found.insert(found.begin(), {false, group.folders});
   }
   return found;
 }

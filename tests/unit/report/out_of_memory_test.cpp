@@ -38,6 +38,10 @@ TEST(MemoryCgroups, TheOwnGroupComesBeforeThoseAboveAndV1BeforeV2) {
   EXPECT_THAT(groups[1].folders, ElementsAre("/a/b", "/a", ""));
 }
 
+TEST(MemoryCgroups, OfAGroupOutsideOfWhatIsSeenTheRootIsLookedAt) {
+  EXPECT_THAT(memory_cgroups("0::/../../outside\n").at(0).folders, ElementsAre(""));
+}
+
 TEST(SizeText, HasTheUnitThatFits) {
   EXPECT_EQ(size_text(2147483648), "2 GiB");
   EXPECT_EQ(size_text(1610612736), "1.5 GiB");
