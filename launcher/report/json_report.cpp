@@ -22,12 +22,6 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-template <class T>
-T at_or_empty(const std::vector<T>& values, int index) {
-  const auto i = static_cast<std::size_t>(index);
-  return i < values.size() ? values[i] : T{};
-}
-
 json::value date(const JobRecord& job, const std::optional<Time>& when) {
   return when ? json::value(iso_time(job.clock, *when)) : json::value();
 }

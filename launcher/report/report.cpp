@@ -50,12 +50,6 @@ std::string device(const plan::WorkerPlan& worker, const plan::LaunchPlan& plan)
   return "GPU " + std::to_string(worker.gpu->index) + (plan.simulated_gpus ? " (simulated)" : "");
 }
 
-template <class T>
-T at_or_empty(const std::vector<T>& values, int index) {
-  const auto i = static_cast<std::size_t>(index);
-  return i < values.size() ? values[i] : T{};
-}
-
 std::size_t rows(const Lines& lines, std::size_t width) {
   std::size_t sum = 0;
   for (const std::string& line : lines)

@@ -1,6 +1,7 @@
 // What failed and why, for people, and the exit code. Pure: the same facts give the same text.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,13 @@ struct Facts {
   std::string core;
   int terminal_width = 80;
 };
+
+// What a vector of Facts says of one worker; empty where nothing is known of it.
+template <class T>
+T at_or_empty(const std::vector<T>& values, int local_rank) {
+  const auto i = static_cast<std::size_t>(local_rank);
+  return i < values.size() ? values[i] : T{};
+}
 
 // At most a screen of 24 lines, whatever the number of ranks; ends with a newline. Empty after
 // plain success; after success with restarts one line says so. Ranks are global ranks. Always valid
