@@ -5,12 +5,13 @@
 # What is fetched goes into one cache folder outside the tree, first into a folder *.partial that is renamed when it is
 # complete: an interrupted run is repaired by the next one, and a finished step is never done again.
 
-torch_folder=$cache_dir/torch-$torch_version      # LibTorch alone: what the build needs
-python_folder=$cache_dir/python-$torch_version    # Python with all of PyTorch: what the interoperability tests need
+use_torch_version() {
+  torch_version=$1
+  torch_folder=$cache_dir/torch-$torch_version      # LibTorch alone: what the build needs
+  python_folder=$cache_dir/python-$torch_version    # Python with all of PyTorch: what the interoperability tests need
+}
 digits_file=$cache_dir/digits/digits.csv.gz
 digits_sha256=09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22
-# The CUDA runtime libraries that libtorch_cpu.so of the wheel is linked with; no GPU is needed to load them.
-cuda_wheels=('nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cupti==13.0.*')
 
 # patiently WHAT FOLDER COMMAND…: runs the command and says every 15 s that it still runs and how large FOLDER is.
 patiently() {
@@ -120,6 +121,21 @@ pip() {
   "$tool/bin/python" -m pip --disable-pip-version-check "$@"
 }
 
+# The wheels of the CUDA runtime libraries that libtorch_cpu.so is linked with (no GPU is needed to load them), as the
+# torch wheel in the folder requires them: by their own names, or as parts of cuda-toolkit.
+cuda_wheels() {
+  sed -nE -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^ ;]*).*/\1/p' \
+          -e 's/^Requires-Dist: cuda-toolkit\[[^]]*\](==[^ ;]*).*/cuda-toolkit[cudart,cupti]\1/p' \
+          "$1"/torch-*.dist-info/METADATA
+}
+
+fetch_libtorch() {
+  local wheels
+  pip install --no-deps --no-compile --target "$1" "torch==$torch_version" || return
+  mapfile -t wheels < <(cuda_wheels "$1")
+  ((${#wheels[@]} == 0)) || pip install --no-compile --target "$1" "${wheels[@]}"
+}
+
 torch_is_complete() { [[ -e $1/torch/lib/libtorch_cpu.so && -n $(find "$1/nvidia" -name 'libcudart.so.*' 2>/dev/null) ]]; }
 
 # The folder of the active Python's torch, if there is one that the build can use.
@@ -136,6 +152,9 @@ if spec:
 PYTHON
 }
 
+# The torch of the Python of `version_wanted`, which the tests need as well: one download for both.
+torch_of_interop_python() { compgen -G "$python_folder/lib/python3*/site-packages/torch" || true; }
+
 get_torch() {
   local option partial=$torch_folder.partial
   torch_root=${Torch_ROOT:-}
@@ -149,18 +168,23 @@ get_torch() {
           "Give the folder that holds include/ and lib/, or nothing to have torch $torch_version fetched."
     return
   fi
-  torch_root=$(active_torch)
-  [[ -z $torch_root ]] || return 0
+  if [[ -z $version_wanted ]]; then
+    torch_root=$(active_torch)
+    [[ -z $torch_root ]] || return 0
+  elif [[ -e $python_folder/ddprun-complete ]]; then
+    torch_root=$(torch_of_interop_python)
+    return
+  fi
   torch_root=$torch_folder/torch
   ! torch_is_complete "$torch_folder" || return 0
   begin_fetch
   if ! torch_is_complete "$torch_folder"; then
     need_space 4
-    say "fetching LibTorch $torch_version: 545 MB to download, 1.3 GB on disk, a minute or two on a fast line"
+    say "fetching LibTorch $torch_version: 0.5 to 0.9 GB to download, up to 2 GB on disk, a minute or two on a fast line"
     rm -rf "$partial"
     mkdir -p "$partial/tmp"
     TMPDIR=$partial/tmp patiently "fetching LibTorch" "$partial" \
-      pip install --no-deps --no-compile --target "$partial/new" "torch==$torch_version" "${cuda_wheels[@]}" ||
+      fetch_libtorch "$partial/new" ||
       die "LibTorch could not be fetched: pip says why above (hashes that differ: the download was cut)." \
           "./dev $command begins this step again."
     torch_is_complete "$partial/new" || die "pip ended well, but $partial/new holds no complete LibTorch."
