@@ -4,33 +4,96 @@
 #include <torch/csrc/cuda/nccl.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#if __has_include(<torch/csrc/distributed/c10d/nccl2/ProcessGroupNCCL.hpp>)
+#include <torch/csrc/distributed/c10d/nccl2/ProcessGroupNCCL.hpp>
+#define DDP_HAS_NCCL2
+#endif
+
+namespace {
+
+using Options = c10d::ProcessGroupNCCL::Options;
+using StorePtr = c10::intrusive_ptr<c10d::Store>;
+using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
+
+c10::Device gpu(int index) {
+  return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+BackendPtr make_nccl(const StorePtr& store, int rank, int size, int device,
+                     const c10::intrusive_ptr<Options>& options) {
+  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
+  if (device >= 0) {
+    backend->setBoundDeviceId(gpu(device));
+    backend->eagerConnectSingleDevice(gpu(device));
+  }
+  return backend;
+}
+
+#ifdef DDP_HAS_NCCL2
+// The communicator is made when the device is bound, and that cannot be put off.
+BackendPtr make_nccl2(const StorePtr& store, int rank, int size, int device,
+                      const c10::intrusive_ptr<Options>& options) {
+  auto backend = c10::make_intrusive<c10d::nccl2::ProcessGroupNCCL>(store, rank, size, options);
+  backend->setBoundDeviceId(gpu(device >= 0 ? device : c10::cuda::current_device()));
+  return backend;
+}
+#endif
+
+BackendPtr make_default(const StorePtr& store, int rank, int size, int device,
+                        const c10::intrusive_ptr<Options>& options) {
+#ifdef DDP_HAS_NCCL2
+  const char* chosen = std::getenv("TORCH_DIST_USE_NCCL2");
+  if (!chosen || std::strcmp(chosen, "0") != 0) {
+    return make_nccl2(store, rank, size, device, options);
+  }
+#endif
+  return make_nccl(store, rank, size, device, options);
+}
+
+// Inside a catch block. Without the stack that LibTorch's exceptions carry in their text.
+void copy_reason(char* reason, std::size_t size) {
+  try {
+    throw;
+  } catch (const c10::Error& error) {
+    std::snprintf(reason, size, "%s", error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    std::snprintf(reason, size, "%s", error.what());
+  }
+}
+
+}  // namespace
+
+int ddp_cuda_device_count(char* reason, std::size_t reason_size) {
+  try {
+    return c10::cuda::device_count_ensure_non_zero();
+  } catch (const std::exception&) {
+    copy_reason(reason, reason_size);
+    return 0;
+  }
+}
 
 c10d::Backend* ddp_nccl_make_backend(c10d::Store* store, int rank, int size, int device,
                                      std::int64_t timeout_ms, const char* group_name, char* reason,
                                      std::size_t reason_size) {
   try {
-    auto options = c10d::ProcessGroupNCCL::Options::create();
+    auto options = Options::create();
     options->timeout = std::chrono::milliseconds(timeout_ms);
     options->group_name = group_name;
-    auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-        c10::intrusive_ptr<c10d::Store>::reclaim_copy(store), rank, size, options);
-    if (device >= 0) {
-      const auto index = static_cast<c10::DeviceIndex>(device);
-      c10::cuda::set_device(index);
-      backend->setBoundDeviceId(c10::Device(c10::DeviceType::CUDA, index));
-      backend->eagerConnectSingleDevice(c10::Device(c10::DeviceType::CUDA, index));
-    }
-    return backend.release();
-  } catch (const std::exception& error) {
-    std::snprintf(reason, reason_size, "%s", error.what());
+    if (device >= 0) c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+    return make_default(StorePtr::reclaim_copy(store), rank, size, device, options).release();
+  } catch (const std::exception&) {
+    copy_reason(reason, reason_size);
     return nullptr;
   }
 }
 
 void ddp_nccl_shut_down(c10d::Backend* backend) {
-  static_cast<c10d::ProcessGroupNCCL*>(backend)->shutdown();
+  backend->shutdown();
 }
 
 int ddp_nccl_header_version() {
