@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "samples/common/image_source.h"
+
 namespace digits {
 
 struct Options {
@@ -11,8 +13,7 @@ struct Options {
   int batch_size = 32;  // of each rank
   double learning_rate = 0.002;
   std::string save = "train_digits.pt";
-  std::string data;    // a folder of IDX files; empty: the digits file
-  std::string digits;  // empty: default_digits_path()
+  ImageSource images;
   bool help = false;
 };
 
@@ -20,6 +21,6 @@ struct Options {
 // "--epochs=3" are right.
 Options parse_options(const std::vector<std::string>& arguments);
 
-extern const char* const kHelp;
+std::string help();
 
 }  // namespace digits

@@ -11,14 +11,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 
-#include "samples/train_digits/digits_csv.h"
-#include "samples/train_digits/idx.h"
-#include "samples/train_digits/image_dataset.h"
-#include "samples/train_digits/lenet.h"
+#include "samples/common/image_dataset.h"
+#include "samples/common/lenet.h"
 #include "samples/train_digits/options.h"
 
 namespace digits {
@@ -31,18 +28,6 @@ using Loader = torch::data::StatelessDataLoader<ImageDataset, ddp::DistributedSa
 template <typename... Arguments>
 void say(const char* format, Arguments... arguments) {
   if (ddp::get_rank() == 0) std::printf(format, arguments...);
-}
-
-Split read_images(const Options& options) {
-  if (!options.data.empty()) {
-    return {read_idx_folder(options.data, "train"), read_idx_folder(options.data, "t10k")};
-  }
-  const auto path = options.digits.empty() ? default_digits_path() : options.digits;
-  if (options.digits.empty() && !std::filesystem::exists(path)) {
-    throw std::runtime_error(
-        path + " is not there. './dev demo' fetches it; --digits FILE and --data DIR name others");
-  }
-  return split_train_test(read_digits_csv(path));
 }
 
 void set_learning_rate(torch::optim::Optimizer& optimizer, double learning_rate) {
@@ -117,7 +102,7 @@ LeNet load(const std::string& path) {
 int train(const Options& options) {
   ddp::init_process_group();
   torch::manual_seed(1);  // the same weights in every run
-  const auto images = read_images(options);
+  const auto images = options.images.read();
   const ImageDataset train_set(images.train), test_set(images.test);
   say("%zu images for training, %zu for the test, %d ranks, rank 0 on %s\n", images.train.size(),
       images.test.size(), ddp::get_world_size(), ddp::describe_device().c_str());
@@ -148,7 +133,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (options.help) {
-    std::fputs(digits::kHelp, stdout);
+    std::fputs(digits::help().c_str(), stdout);
     return 0;
   }
   // An exception is told to the launcher, printed, and becomes exit code 1.

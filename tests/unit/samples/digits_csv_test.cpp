@@ -1,4 +1,4 @@
-#include "samples/train_digits/digits_csv.h"
+#include "samples/common/digits_csv.h"
 
 #include <gmock/gmock.h>
 #include <stdlib.h>

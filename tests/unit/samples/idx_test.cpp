@@ -1,4 +1,4 @@
-#include "samples/train_digits/idx.h"
+#include "samples/common/idx.h"
 
 #include <gmock/gmock.h>
 

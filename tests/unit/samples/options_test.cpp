@@ -25,7 +25,7 @@ TEST(TrainDigitsOptions, BothForms) {
   EXPECT_EQ(options.batch_size, 16);
   EXPECT_EQ(options.learning_rate, 0.5);
   EXPECT_EQ(options.save, "a=b");
-  EXPECT_EQ(options.data, "d");
+  EXPECT_EQ(options.images.data, "d");
   EXPECT_FALSE(options.help);
 }
 
@@ -33,13 +33,13 @@ TEST(TrainDigitsOptions, Defaults) {
   const auto options = parse_options({});
   EXPECT_GT(options.epochs, 0);
   EXPECT_NE(options.save, "");
-  EXPECT_EQ(options.digits, "");
+  EXPECT_EQ(options.images.digits, "");
 }
 
 TEST(TrainDigitsOptions, Help) {
   EXPECT_TRUE(parse_options({"--help"}).help);
   for (const char* option : {"--epochs", "--batch-size", "--lr", "--save", "--data", "--digits"}) {
-    EXPECT_THAT(kHelp, HasSubstr(option));
+    EXPECT_THAT(help(), HasSubstr(option));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "samples/train_digits/idx.h"
+#include "samples/common/idx.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "samples/train_digits/gzip_file.h"
+#include "samples/common/gzip_file.h"
 
 namespace digits {
 namespace {

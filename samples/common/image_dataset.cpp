@@ -1,4 +1,4 @@
-#include "samples/train_digits/image_dataset.h"
+#include "samples/common/image_dataset.h"
 
 namespace digits {
 namespace {

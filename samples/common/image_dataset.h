@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "samples/train_digits/labeled_images.h"
+#include "samples/common/labeled_images.h"
 
 namespace digits {
 

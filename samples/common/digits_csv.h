@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "samples/train_digits/labeled_images.h"
+#include "samples/common/labeled_images.h"
 
 namespace digits {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "samples/train_digits/labeled_images.h"
+#include "samples/common/labeled_images.h"
 
 namespace digits {
 

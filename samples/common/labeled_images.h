@@ -1,4 +1,4 @@
-// What the readers of this sample return: small grey images, each with the number that it shows.
+// What the readers of the samples return: small grey images, each with the number that it shows.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
-#include "samples/train_digits/digits_csv.h"
+#include "samples/common/digits_csv.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
 
-#include "samples/train_digits/gzip_file.h"
+#include "samples/common/gzip_file.h"
 
 namespace digits {
 namespace {

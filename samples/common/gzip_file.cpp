@@ -1,4 +1,4 @@
-#include "samples/train_digits/gzip_file.h"
+#include "samples/common/gzip_file.h"
 
 #include <algorithm>
 #include <cerrno>
