@@ -1,44 +1,18 @@
 #include "ddp/record.h"
 
-#include <c10/util/Exception.h>
-#include <c10/util/Type.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <string>
-#include <typeinfo>
 
 #include "ddp/process_group.h"
 #include "worker_sdk/src/checkpoint_file.h"
 #include "worker_sdk/src/error_file.h"
+#include "worker_sdk/src/failure.h"
 
 namespace ddp {
 namespace {
-
-struct Failure {
-  std::string message;  // "ddp::Error: text"
-  std::string stack;    // where the exception carries one, else the message again
-};
-
-std::string type_of(const std::exception& error) {
-  return c10::demangle(typeid(error).name());
-}
-
-// Called inside a catch block.
-Failure current_failure() {
-  try {
-    throw;
-  } catch (const c10::Error& error) {
-    return {type_of(error) + ": " + error.what_without_backtrace(), error.what()};
-  } catch (const std::exception& error) {
-    const std::string message = type_of(error) + ": " + error.what();
-    return {message, message};
-  } catch (...) {
-    return {"unknown exception", "unknown exception"};
-  }
-}
 
 // For people; the launcher shows it as this rank's last output. A ddp::Error names the rank itself.
 void tell(const std::string& text) {
@@ -48,7 +22,7 @@ void tell(const std::string& text) {
   std::fprintf(stderr, "%s%s\n", who.c_str(), text.c_str());
 }
 
-void write_down(const Failure& failure) {
+void write_down(const detail::Failure& failure) {
   const char* path = std::getenv("TORCHELASTIC_ERROR_FILE");
   if (path == nullptr || *path == '\0') return;
   const auto json = detail::error_json(failure.message, failure.stack, std::time(nullptr));
@@ -69,11 +43,11 @@ void leave_groups() {
 }  // namespace
 
 int record(const std::function<int()>& body) {
-  Failure failure;
+  detail::Failure failure;
   try {
     return body();
   } catch (...) {
-    failure = current_failure();
+    failure = detail::current_failure();
   }
   // The file first: the launcher may end this process as soon as another one has failed.
   write_down(failure);

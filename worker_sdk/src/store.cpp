@@ -106,4 +106,18 @@ c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
   return store;
 }
 
+HostedStore host_store() {
+  const int rank = rank_if_known(process_environment());
+  return translated(rank, "spawn: hosting a store", [&]() -> HostedStore {
+    WorkerEnvironment environment;
+    environment.master_addr = "127.0.0.1";
+    c10d::TCPStoreOptions options;
+    options.port = 0;
+    options.isServer = true;
+    options.waitWorkers = false;
+    const auto store = make_store(environment, options);
+    return {store, static_cast<c10d::TCPStore&>(*store).getPort()};
+  });
+}
+
 }  // namespace ddp::detail

@@ -14,4 +14,12 @@ namespace ddp::detail {
 c10::intrusive_ptr<c10d::Store> open_store(const WorkerEnvironment& environment,
                                            std::chrono::milliseconds timeout);
 
+// A store in this process on a free port, for processes that it starts. Throws
+// ddp::Error.
+struct HostedStore {
+  c10::intrusive_ptr<c10d::Store> store;  // hosts as long as it lives
+  std::uint16_t port = 0;
+};
+HostedStore host_store();
+
 }  // namespace ddp::detail

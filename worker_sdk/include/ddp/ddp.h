@@ -1,8 +1,8 @@
 // The whole worker SDK: everything a training program needs besides LibTorch itself.
 //
 // One header each: process groups, collectives, the device of this worker,
-// DistributedDataParallel, DistributedSampler, checkpoints, optimizers, and what the launcher wants
-// to know. All of it is in namespace ddp.
+// DistributedDataParallel, DistributedSampler, checkpoints, optimizers, what the launcher wants to
+// know, and spawn, which does without one. All of it is in namespace ddp.
 #pragma once
 
 #include "ddp/checkpoint.h"
@@ -17,5 +17,6 @@
 #include "ddp/progress.h"
 #include "ddp/record.h"
 #include "ddp/reduce_op.h"
+#include "ddp/spawn.h"
 #include "ddp/value.h"
 #include "ddp/work.h"

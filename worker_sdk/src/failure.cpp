@@ -1,0 +1,31 @@
+#include "worker_sdk/src/failure.h"
+
+#include <c10/util/Exception.h>
+#include <c10/util/Type.h>
+
+#include <exception>
+#include <typeinfo>
+
+namespace ddp::detail {
+namespace {
+
+std::string type_of(const std::exception& error) {
+  return c10::demangle(typeid(error).name());
+}
+
+}  // namespace
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const c10::Error& error) {
+    return {type_of(error) + ": " + error.what_without_backtrace(), error.what()};
+  } catch (const std::exception& error) {
+    const std::string message = type_of(error) + ": " + error.what();
+    return {message, message};
+  } catch (...) {
+    return {"unknown exception", "unknown exception"};
+  }
+}
+
+}  // namespace ddp::detail

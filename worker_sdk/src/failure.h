@@ -1,0 +1,16 @@
+// What is said of an exception that leaves the program's own code.
+#pragma once
+
+#include <string>
+
+namespace ddp::detail {
+
+struct Failure {
+  std::string message;  // "ddp::Error: text"
+  std::string stack;    // where the exception carries one, else the message again
+};
+
+// Of the exception being handled: call it inside a catch block.
+Failure current_failure();
+
+}  // namespace ddp::detail
