@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 
+#include "tests/integration/samples/bars.h"
 #include "tests/integration/support/run.h"
-#include "tests/unit/samples/data_file.h"
 
 namespace ddprun::test {
 namespace {
@@ -31,27 +29,6 @@ double last_accuracy(const std::string& out) {
   for (std::sregex_iterator i(out.begin(), out.end(), pattern), end; i != end; ++i)
     accuracy = std::stod((*i)[1]);
   return accuracy;
-}
-
-// 28x28 images of `count` bars, each as far from the left as its label says.
-std::string bars(std::uint32_t count) {
-  std::string bytes = digits::big_endian({0x803, count, 28, 28});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    for (std::uint32_t pixel = 0; pixel < 28 * 28; ++pixel) {
-      bytes.push_back(pixel % 28 / 2 == 2 + i % 10 ? '\xff' : '\0');
-    }
-  }
-  return bytes;
-}
-
-std::string bar_labels(std::uint32_t count) {
-  std::string bytes = digits::big_endian({0x801, count});
-  for (std::uint32_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(i % 10));
-  return bytes;
-}
-
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 class TrainDigits : public ::testing::Test {
@@ -95,10 +72,7 @@ TEST_F(TrainRealDigits, TheSameRunGivesTheSameNumbers) {
 }
 
 TEST_F(TrainDigits, LearnsFromPlainAndGzipIdxFilesWithThreeRanks) {
-  write(folder / "train-images-idx3-ubyte.gz", digits::gzip(bars(500)));
-  write(folder / "train-labels-idx1-ubyte", bar_labels(500));
-  write(folder / "t10k-images-idx3-ubyte", bars(20));
-  write(folder / "t10k-labels-idx1-ubyte.gz", digits::gzip(bar_labels(20)));
+  write_bars(folder.path(), 500, 20);
   const auto job =
       train({"--data=" + folder.path(), "--save=" + model, "--batch-size=8", "--epochs=3"}, "3");
   EXPECT_EQ(job.code, 0) << job.err;
