@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Repeats every experiment of docs/experiments.md: samples/experiments.sh [--data DIR | --digits FILE]
+# The programs are those of build/bin/samples, or of the folder in SAMPLES. Some minutes on two CPU cores.
+set -euo pipefail
+samples=${SAMPLES:-$(dirname "${BASH_SOURCE[0]}")/../build/bin/samples}
+
+show() {
+  printf '\n$ %s\n' "$*"
+  "$@"
+}
+
+for program in data_parallel_from_scratch data_parallel_concise dp_versus_ddp; do
+  [[ -x $samples/$program ]] || { echo "$samples/$program is not there; './dev build' makes it" >&2; exit 1; }
+done
+for scaling in fixed linear; do
+  show "$samples/data_parallel_from_scratch" --scaling "$scaling" "$@"
+done
+for scaling in fixed linear; do
+  show "$samples/data_parallel_concise" --scaling "$scaling" "$@"
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+show "$samples/dp_versus_ddp" --save "$folder/model.pt"
