@@ -29,8 +29,9 @@ struct ReducerArguments {
   std::int64_t first_bucket_bytes_cap = 0;
 };
 
-// Its constructor has had three forms: with the limits of the buckets (up to 2.7), without them and
-// with two flags (2.8 to 2.10), and with a list of bucket caps behind those (from 2.11 on).
+// Its constructor has had four forms: with the limits of the buckets (2.6), without them (2.7),
+// with two flags at the end (2.8 to 2.10), and with a list of bucket caps behind those (from 2.11
+// on).
 template <class Reducer = c10d::Reducer>
 std::shared_ptr<Reducer> make_reducer(ReducerArguments a) {
   using Parameters = decltype(a.parameters);
@@ -53,6 +54,12 @@ std::shared_ptr<Reducer> make_reducer(ReducerArguments a) {
         std::move(a.parameters), std::move(a.buckets), std::move(a.group),
         std::move(a.expect_sparse), a.bucket_bytes_cap, a.find_unused_parameters,
         a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap, false, false);
+  } else if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int,
+                                               bool, bool, Names, Int>) {
+    return std::make_shared<Reducer>(
+        std::move(a.parameters), std::move(a.buckets), std::move(a.group),
+        std::move(a.expect_sparse), a.bucket_bytes_cap, a.find_unused_parameters,
+        a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap);
   } else {
     return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
                                      std::move(a.bucket_limits), std::move(a.group),

@@ -21,10 +21,16 @@ struct Common {
   std::size_t limits = 0;
 };
 
-struct ReducerUpTo27 : Common {
-  ReducerUpTo27(Parameters, Buckets, Limits bucket_limits, Group, Sparse, std::int64_t bytes_cap,
-                bool unused, bool as_view, Names, std::int64_t first)
+struct ReducerOf26 : Common {
+  ReducerOf26(Parameters, Buckets, Limits bucket_limits, Group, Sparse, std::int64_t bytes_cap,
+              bool unused, bool as_view, Names, std::int64_t first)
       : Common{bytes_cap, first, unused, as_view, bucket_limits.size()} {}
+};
+
+struct ReducerOf27 : Common {
+  ReducerOf27(Parameters, Buckets, Group, Sparse, std::int64_t bytes_cap, bool unused, bool as_view,
+              Names, std::int64_t first)
+      : Common{bytes_cap, first, unused, as_view, 0} {}
 };
 
 struct ReducerFrom28 : Common {
@@ -47,7 +53,7 @@ struct ReducerFrom212 : Common {
 
 template <class Reducer>
 class EachReducer : public testing::Test {};
-using Reducers = testing::Types<ReducerUpTo27, ReducerFrom28, ReducerFrom212>;
+using Reducers = testing::Types<ReducerOf26, ReducerOf27, ReducerFrom28, ReducerFrom212>;
 TYPED_TEST_SUITE(EachReducer, Reducers);
 
 TYPED_TEST(EachReducer, GetsItsArgumentsInTheirPlaces) {
@@ -61,7 +67,7 @@ TYPED_TEST(EachReducer, GetsItsArgumentsInTheirPlaces) {
   EXPECT_EQ(reducer->first_cap, 1);
   EXPECT_TRUE(reducer->view);
   EXPECT_FALSE(reducer->find_unused);
-  EXPECT_EQ(reducer->limits, (std::is_same_v<TypeParam, ReducerUpTo27> ? 2u : 0u));
+  EXPECT_EQ(reducer->limits, (std::is_same_v<TypeParam, ReducerOf26> ? 2u : 0u));
 }
 
 struct OldGloo {
