@@ -1,37 +1,20 @@
 #include <algorithm>
 #include <limits>
-#include <torch/csrc/distributed/c10d/logger.hpp>
-#include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <utility>
 
-#include "ddp/distributed_data_parallel.h"
 #include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/data_parallel_state.h"
 #include "worker_sdk/src/module_tensors.h"
-#include "worker_sdk/src/output_sink.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
 namespace ddp {
 namespace detail {
 
-struct DataParallelCore::State {
-  std::shared_ptr<GroupState> group;
-  std::shared_ptr<torch::nn::Module> module;
-  DistributedDataParallelOptions options;
-  // In this order, so that the logger goes before the reducer that it holds.
-  c10::intrusive_ptr<SinkState> sink;
-  std::shared_ptr<c10d::Reducer> reducer;
-  std::shared_ptr<c10d::Logger> logger;
-  // Whether the last forward was a synchronized one, so that the buffers may have changed since.
-  bool require_forward_param_sync = true;
-  bool require_backward_grad_sync = true;
-};
-
 namespace {
 
 constexpr std::int64_t kMiB = 1024 * 1024;
 constexpr double kDefaultBucketCapMb = 25;
-constexpr std::size_t kBroadcastBytes = 250 * kMiB;
 constexpr const char* kName = "DistributedDataParallel";
 
 std::shared_ptr<GroupState> usable_group(const ProcessGroup& handle) {
@@ -124,8 +107,8 @@ void check_options(const GroupState& group, const DistributedDataParallelOptions
 
 DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
                                    const DistributedDataParallelOptions& options)
-    : state_(std::make_unique<State>()) {
-  State& s = *state_;
+    : state_(std::make_unique<DataParallelState>()) {
+  DataParallelState& s = *state_;
   s.group = usable_group(options.process_group);
   s.module = std::move(module);
   if (!s.module) {
@@ -152,7 +135,7 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
 DataParallelCore::~DataParallelCore() = default;
 
 void DataParallelCore::before_forward() {
-  State& s = *state_;
+  DataParallelState& s = *state_;
   const bool gradients = at::GradMode::is_enabled();
   translated(s.group->global_rank, kName, [&] {
     if (gradients && s.require_backward_grad_sync) {
@@ -169,13 +152,13 @@ void DataParallelCore::before_forward() {
 }
 
 bool DataParallelCore::wants_outputs() const {
-  const State& s = *state_;
+  const DataParallelState& s = *state_;
   return s.options.static_graph ? !s.sink->delay_all_reduce_enqueued
                                 : s.options.find_unused_parameters;
 }
 
 void DataParallelCore::after_forward(const std::vector<at::Tensor*>& outputs) {
-  State& s = *state_;
+  DataParallelState& s = *state_;
   s.require_forward_param_sync = at::GradMode::is_enabled() && s.require_backward_grad_sync;
   translated(s.group->global_rank, kName, [&] {
     if (s.require_forward_param_sync) {

@@ -52,6 +52,8 @@ struct DistributedDataParallelOptions {
 
 namespace detail {
 
+struct DataParallelState;  // src/data_parallel_state.h
+
 // The part of DistributedDataParallel that does not depend on the module's type. Owns the Reducer.
 class DDP_API DataParallelCore {
  public:
@@ -77,8 +79,7 @@ class DDP_API DataParallelCore {
   bool set_backward_grad_sync(bool on);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<DataParallelState> state_;
 };
 
 // LeNet for the holder that TORCH_MODULE(LeNet) makes: LeNetImpl; any other module: itself.

@@ -1,0 +1,31 @@
+// What a DataParallelCore holds. Its forward, its communication hook and join() work on it, each in
+// a file of its own.
+#pragma once
+
+#include <memory>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "ddp/distributed_data_parallel.h"
+#include "worker_sdk/src/group_state.h"
+#include "worker_sdk/src/output_sink.h"
+
+namespace ddp::detail {
+
+// Of a broadcast of parameters or buffers, as in Python.
+inline constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
+
+struct DataParallelState {
+  std::shared_ptr<GroupState> group;
+  std::shared_ptr<torch::nn::Module> module;
+  DistributedDataParallelOptions options;
+  // In this order, so that the logger goes before the reducer that it holds.
+  c10::intrusive_ptr<SinkState> sink;
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;
+  // Whether the last forward was a synchronized one, so that the buffers may have changed since.
+  bool require_forward_param_sync = true;
+  bool require_backward_grad_sync = true;
+};
+
+}  // namespace ddp::detail
