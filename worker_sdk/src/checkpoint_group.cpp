@@ -1,8 +1,5 @@
 // Checkpoints of a whole group of ranks.
-#include <ATen/Functions.h>
-
 #include <algorithm>
-#include <cstring>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include "ddp/checkpoint.h"
@@ -16,26 +13,6 @@ namespace ddp {
 namespace {
 
 using detail::GroupState;
-
-// The text of every rank of the group. The first, small step is the only one if all are empty.
-std::vector<std::string> gather_texts(const GroupState& state, const ProcessGroup& group,
-                                      const std::string& mine) {
-  const auto device = state.gloo ? c10::Device(c10::kCPU) : local_device();
-  const at::Tensor longest =
-      at::full({1}, static_cast<std::int64_t>(mine.size()), at::kLong).to(device);
-  all_reduce(longest, ReduceOp::MAX, group);
-  const auto length = longest.item<std::int64_t>();
-  if (length == 0) return std::vector<std::string>(state.ranks.size());
-  const at::Tensor bytes = at::zeros({length}, at::kByte);
-  std::memcpy(bytes.data_ptr(), mine.data(), mine.size());
-  std::vector<std::string> texts;
-  for (const at::Tensor& each : all_gather(bytes.to(device), group)) {
-    const at::Tensor text = each.cpu();
-    const auto* data = static_cast<const char*>(text.data_ptr());
-    texts.emplace_back(data, strnlen(data, static_cast<std::size_t>(length)));
-  }
-  return texts;
-}
 
 std::string without_rank(const std::string& text) {
   if (!text.starts_with("[rank ")) return text;
@@ -54,7 +31,7 @@ void together(const GroupState& state, const ProcessGroup& group, const char* wh
     reason = without_rank(error.what());
     if (reason.empty()) reason = "unknown";
   }
-  const auto reasons = gather_texts(state, group, reason);
+  const auto reasons = all_gather_string(reason, group);
   std::vector<int> failed;
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (reasons[i].empty()) continue;
