@@ -27,39 +27,64 @@ struct ReducerArguments {
   bool gradient_as_bucket_view = false;
   std::unordered_map<std::size_t, std::string> names;
   std::int64_t first_bucket_bytes_cap = 0;
+  bool skip_all_reduce_unused_params = false;
+  std::vector<std::int64_t> bucket_bytes_cap_list = {};
+  bool batched_grad_copy = false;
+  bool lazy_bucket_allocation = false;
 };
 
-// Its constructor has had four forms: with the limits of the buckets (2.6), without them (2.7),
-// with two flags at the end (2.8 to 2.10), and with a list of bucket caps behind those (from 2.11
-// on).
+// Its constructor began with the limits of the buckets as third argument (up to 2.6); since then it
+// lost those (2.7) and got one argument after the other at its end.
+template <class Reducer, class... More>
+constexpr bool kReducerTakes =
+    std::is_constructible_v<Reducer, std::vector<at::Tensor>, std::vector<std::vector<std::size_t>>,
+                            c10::intrusive_ptr<c10d::ProcessGroup>, std::vector<bool>, std::int64_t,
+                            bool, bool, std::unordered_map<std::size_t, std::string>, std::int64_t,
+                            More...>;
+using BucketCaps = std::vector<std::int64_t>;
+template <class Reducer>
+constexpr bool kAllocatesLazily = kReducerTakes<Reducer, bool, bool, BucketCaps, bool, bool>;
+template <class Reducer>
+constexpr bool kCopiesInBatches =
+    kAllocatesLazily<Reducer> || kReducerTakes<Reducer, bool, bool, BucketCaps, bool>;
+template <class Reducer>
+constexpr bool kHasCapList =
+    kCopiesInBatches<Reducer> || kReducerTakes<Reducer, bool, bool, BucketCaps>;
+template <class Reducer>
+constexpr bool kSkipsUnused = kHasCapList<Reducer> || kReducerTakes<Reducer, bool, bool>;
+
+// The first option that is set and that this LibTorch's Reducer does not have, else null.
+template <class Reducer = c10d::Reducer>
+const char* missing_option(const ReducerArguments& a) {
+  if (a.skip_all_reduce_unused_params && !kSkipsUnused<Reducer>) {
+    return "skip_all_reduce_unused_params";
+  }
+  if (!a.bucket_bytes_cap_list.empty() && !kHasCapList<Reducer>) return "bucket_cap_mb_list";
+  if (a.batched_grad_copy && !kCopiesInBatches<Reducer>) return "batched_grad_copy";
+  if (a.lazy_bucket_allocation && !kAllocatesLazily<Reducer>) return "lazy_bucket_allocation";
+  return nullptr;
+}
+
 template <class Reducer = c10d::Reducer>
 std::shared_ptr<Reducer> make_reducer(ReducerArguments a) {
-  using Parameters = decltype(a.parameters);
-  using Buckets = decltype(a.buckets);
-  using Group = decltype(a.group);
-  using Sparse = decltype(a.expect_sparse);
-  using Names = decltype(a.names);
-  using Caps = std::vector<std::int64_t>;
-  using Int = std::int64_t;
-  if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int, bool,
-                                        bool, Names, Int, bool, bool, Caps>) {
-    return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
-                                     std::move(a.group), std::move(a.expect_sparse),
-                                     a.bucket_bytes_cap, a.find_unused_parameters,
-                                     a.gradient_as_bucket_view, std::move(a.names),
-                                     a.first_bucket_bytes_cap, false, false, Caps{});
-  } else if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int,
-                                               bool, bool, Names, Int, bool, bool>) {
+  [[maybe_unused]] const auto make = [&a](auto... more) {
     return std::make_shared<Reducer>(
         std::move(a.parameters), std::move(a.buckets), std::move(a.group),
         std::move(a.expect_sparse), a.bucket_bytes_cap, a.find_unused_parameters,
-        a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap, false, false);
-  } else if constexpr (std::is_constructible_v<Reducer, Parameters, Buckets, Group, Sparse, Int,
-                                               bool, bool, Names, Int>) {
-    return std::make_shared<Reducer>(
-        std::move(a.parameters), std::move(a.buckets), std::move(a.group),
-        std::move(a.expect_sparse), a.bucket_bytes_cap, a.find_unused_parameters,
-        a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap);
+        a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes_cap, more...);
+  };
+  [[maybe_unused]] const bool skip = a.skip_all_reduce_unused_params, python = false;
+  if constexpr (kAllocatesLazily<Reducer>) {
+    return make(skip, python, a.bucket_bytes_cap_list, a.batched_grad_copy,
+                a.lazy_bucket_allocation);
+  } else if constexpr (kCopiesInBatches<Reducer>) {
+    return make(skip, python, a.bucket_bytes_cap_list, a.batched_grad_copy);
+  } else if constexpr (kHasCapList<Reducer>) {
+    return make(skip, python, a.bucket_bytes_cap_list);
+  } else if constexpr (kSkipsUnused<Reducer>) {
+    return make(skip, python);
+  } else if constexpr (kReducerTakes<Reducer>) {
+    return make();
   } else {
     return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
                                      std::move(a.bucket_limits), std::move(a.group),

@@ -1,10 +1,8 @@
-#include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "worker_sdk/src/compat.h"
 #include "worker_sdk/src/data_parallel_state.h"
 #include "worker_sdk/src/module_tensors.h"
+#include "worker_sdk/src/reducer_factory.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
@@ -13,8 +11,6 @@ namespace detail {
 
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
-constexpr double kDefaultBucketCapMb = 25;
 constexpr const char* kName = "DistributedDataParallel";
 
 std::shared_ptr<GroupState> usable_group(const ProcessGroup& handle) {
@@ -44,39 +40,8 @@ void check_module(const GroupState& group, const TrainableParameters& parameters
   }
 }
 
-// In the first iteration everything is one bucket, unless unused parameters are looked for: then
-// the buckets are never built again, so they have their final size at once.
-std::vector<std::size_t> first_bucket_limits(const DistributedDataParallelOptions& options,
-                                             std::int64_t first_cap, std::int64_t cap) {
-  if (options.static_graph || !options.find_unused_parameters) {
-    return {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())};
-  }
-  if (options.bucket_cap_mb) return {static_cast<std::size_t>(cap)};
-  return {static_cast<std::size_t>(first_cap), static_cast<std::size_t>(cap)};
-}
-
-std::shared_ptr<c10d::Reducer> make_reducer(const GroupState& group,
-                                            const TrainableParameters& parameters,
-                                            const DistributedDataParallelOptions& options) {
-  const auto cap =
-      static_cast<std::int64_t>(options.bucket_cap_mb.value_or(kDefaultBucketCapMb) * kMiB);
-  const std::int64_t first_cap =
-      options.bucket_cap_mb ? cap : std::int64_t{c10d::kDefaultFirstBucketBytes};
-  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
-      parameters.tensors, first_bucket_limits(options, first_cap, cap), parameters.expect_sparse);
-  // Gradients come roughly in the opposite order of the parameters.
-  std::reverse(buckets.begin(), buckets.end());
-  std::reverse(limits.begin(), limits.end());
-  return compat::make_reducer({.parameters = parameters.tensors,
-                               .buckets = std::move(buckets),
-                               .bucket_limits = std::move(limits),
-                               .group = group.group,
-                               .expect_sparse = parameters.expect_sparse,
-                               .bucket_bytes_cap = cap,
-                               .find_unused_parameters = options.find_unused_parameters,
-                               .gradient_as_bucket_view = options.gradient_as_bucket_view,
-                               .names = parameters.names,
-                               .first_bucket_bytes_cap = first_cap});
+bool syncs_buffers_in_forward(const DistributedDataParallelOptions& options) {
+  return options.forward_sync_buffers.value_or(options.broadcast_buffers);
 }
 
 // The Reducer writes down times and bucket sizes through it, and cannot do without.
@@ -89,18 +54,13 @@ std::shared_ptr<c10d::Logger> make_logger(const std::shared_ptr<c10d::Reducer>& 
   const std::vector<int> ids =
       one_gpu ? std::vector<int>{options.device->index()} : std::vector<int>{};
   logger->set_construction_data_and_log(module.name(), ids, one_gpu ? ids[0] : -1,
-                                        options.broadcast_buffers, /*has_sync_bn=*/false,
+                                        syncs_buffers_in_forward(options), /*has_sync_bn=*/false,
                                         options.static_graph);
   if (options.static_graph) {
     reducer->set_static_graph();
     logger->set_static_graph();
   }
   return logger;
-}
-
-void check_options(const GroupState& group, const DistributedDataParallelOptions& options) {
-  if (!options.bucket_cap_mb || *options.bucket_cap_mb > 0) return;
-  throw Error(group.global_rank, std::string(kName) + ": bucket_cap_mb must be more than 0");
 }
 
 }  // namespace
@@ -116,14 +76,18 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
                 std::string(kName) + ": there is no module: the holder or pointer is empty");
   }
   s.options = options;
+  s.sync_buffers_in_forward = syncs_buffers_in_forward(options);
   check_options(*s.group, options);
   translated(s.group->global_rank, kName, [&] {
     if (options.device) s.module->to(*options.device);
     const TrainableParameters parameters = trainable_parameters(*s.module);
-    const NamedTensors states = module_states(*s.module, options.broadcast_buffers);
+    const NamedTensors states = module_states(
+        *s.module, options.forward_sync_buffers.has_value() || options.broadcast_buffers);
     check_module(*s.group, parameters, states);
-    verify_same_model(*s.group, parameters, states);
-    c10d::broadcast_coalesced(s.group->group, states.tensors, kBroadcastBytes, 0);
+    if (options.init_sync) {
+      verify_same_model(*s.group, parameters, states);
+      c10d::broadcast_coalesced(s.group->group, states.tensors, kBroadcastBytes, 0);
+    }
     s.reducer = make_reducer(*s.group, parameters, options);
     s.logger = make_logger(s.reducer, *s.module, options);
     s.sink = c10::make_intrusive<SinkState>();
@@ -143,7 +107,7 @@ void DataParallelCore::before_forward() {
       s.reducer->prepare_for_forward();
     }
     if (gradients) s.reducer->rebuild_buckets();
-    if (!s.require_forward_param_sync || !s.options.broadcast_buffers) return;
+    if (!s.require_forward_param_sync || !s.sync_buffers_in_forward) return;
     const std::vector<at::Tensor> buffers = unique_buffers(*s.module);
     if (buffers.empty()) return;
     const at::NoGradGuard no_grad;

@@ -19,6 +19,7 @@ struct DataParallelState {
   std::shared_ptr<GroupState> group;
   std::shared_ptr<torch::nn::Module> module;
   DistributedDataParallelOptions options;
+  bool sync_buffers_in_forward = true;
   // In this order, so that the logger goes before the reducer that it holds.
   c10::intrusive_ptr<SinkState> sink;
   std::shared_ptr<c10d::Reducer> reducer;

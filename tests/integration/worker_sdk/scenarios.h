@@ -12,6 +12,7 @@ Scenarios checkpoint_scenarios();
 Scenarios collective_scenarios();
 Scenarios cuda_scenarios();
 Scenarios data_parallel_scenarios();
+Scenarios ddp_option_scenarios();
 Scenarios tensor_scenarios();
 
 }  // namespace ddp::test

@@ -70,6 +70,20 @@ TYPED_TEST(EachReducer, GetsItsArgumentsInTheirPlaces) {
   EXPECT_EQ(reducer->limits, (std::is_same_v<TypeParam, ReducerOf26> ? 2u : 0u));
 }
 
+TEST(MissingOption, IsTheFirstThatIsSetAndThatTheReducerDoesNotHave) {
+  ReducerArguments arguments;
+  EXPECT_EQ(missing_option<ReducerOf26>(arguments), nullptr);
+  arguments.batched_grad_copy = true;
+  EXPECT_STREQ(missing_option<ReducerFrom28>(arguments), "batched_grad_copy");
+  EXPECT_EQ(missing_option<ReducerFrom212>(arguments), nullptr);
+  arguments.bucket_bytes_cap_list = {1};
+  EXPECT_STREQ(missing_option<ReducerFrom28>(arguments), "bucket_cap_mb_list");
+  arguments.skip_all_reduce_unused_params = true;
+  EXPECT_STREQ(missing_option<ReducerOf27>(arguments), "skip_all_reduce_unused_params");
+  arguments = {.lazy_bucket_allocation = true};
+  EXPECT_STREQ(missing_option<ReducerFrom212>(arguments), "lazy_bucket_allocation");
+}
+
 struct OldGloo {
   struct Options {
     std::vector<std::string> devices;

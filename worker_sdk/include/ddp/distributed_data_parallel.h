@@ -29,10 +29,12 @@ namespace ddp {
 
 // PyTorch: the keyword arguments of torch.nn.parallel.DistributedDataParallel.
 struct DistributedDataParallelOptions {
-  // Where to compute: the module is moved there, and so is each tensor given to forward. Without it
-  // module and inputs stay where they are. (Python's device_ids moves the inputs only.)
+  // Where to compute: the module is moved there, and so is each argument of forward that is a
+  // Tensor (those inside a vector or a struct are not). Without it module and inputs stay where
+  // they are. (Python's device_ids moves the inputs only, and those in lists as well.)
   std::optional<c10::Device> device = {};
-  // Rank 0's buffers overwrite those of the others before each forward that will be synchronized.
+  // Rank 0's buffers overwrite those of the others at construction, and before each forward that
+  // will be synchronized.
   bool broadcast_buffers = true;
   // Size of a bucket of gradients in MiB. Unset: 25, and a first bucket of 1 MiB, so that the first
   // transfer starts early. As in Python, a number given here is the size of the first one as well.
@@ -48,6 +50,23 @@ struct DistributedDataParallelOptions {
   bool gradient_as_bucket_view = false;
   // The ranks that train together; empty means all.
   ProcessGroup process_group = {};
+  // Compare the models of the ranks at construction and give them rank 0's values. False: they are
+  // the same already, by the caller's word.
+  bool init_sync = true;
+  // If set, it decides about the buffers before each forward instead of broadcast_buffers; they are
+  // then always sent at construction. Python has it since 2.13.
+  std::optional<bool> forward_sync_buffers = {};
+  // Sizes of the first buckets in MiB, one each; the last counts for all that follow. If not empty,
+  // bucket_cap_mb does not count. Needs LibTorch 2.11.
+  std::vector<double> bucket_cap_mb_list = {};
+  // With find_unused_parameters: do not ask the other ranks which parameters they used. Only if all
+  // ranks leave out the same ones. Needs LibTorch 2.8.
+  bool skip_all_reduce_unused_params = false;
+  // Copy the gradients of a bucket in one operation instead of one for each. Needs LibTorch 2.12.
+  bool batched_grad_copy = false;
+  // Make buckets when their gradients come and drop them after backward: saves memory, costs time.
+  // Needs LibTorch 2.15.
+  bool lazy_bucket_allocation = false;
 };
 
 namespace detail {

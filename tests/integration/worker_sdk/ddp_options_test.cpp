@@ -1,0 +1,72 @@
+// The rarer options of DistributedDataParallel.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/worker_sdk/job.h"
+
+namespace ddp::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kDdpError = 3;
+
+void expect_outputs(const std::vector<Ended>& ranks, const std::vector<std::string>& outs) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    EXPECT_EQ(ranks[rank].exit_code, 0) << describe(ranks);
+    EXPECT_EQ(ranks[rank].out, outs[rank]);
+  }
+}
+
+// Buffers still follow rank 0 before a forward.
+TEST(Options, WithoutInitSyncNothingIsSentAtConstruction) {
+  expect_outputs(run_ranks(2, "option_no_init_sync"),
+                 {"constructed: weight 1, count 1\nafter forward: weight 1, count 10\n",
+                  "constructed: weight 2, count 2\nafter forward: weight 2, count 10\n"});
+}
+
+TEST(Options, ForwardSyncBuffersDecidesAboutForwardOnly) {
+  expect_outputs(run_ranks(2, "option_forward_sync_off"),
+                 {"constructed: weight 1, count 1\nafter forward: weight 1, count 10\n",
+                  "constructed: weight 1, count 1\nafter forward: weight 1, count 11\n"});
+  const std::string synced = "constructed: weight 1, count 1\nafter forward: weight 1, count 10\n";
+  expect_outputs(run_ranks(2, "option_forward_sync_on"), {synced, synced});
+}
+
+// Either it works or, in a LibTorch that is too old, it is refused by name.
+void expect_works_or_is_refused(const std::string& scenario, const std::string& option,
+                                const std::string& buckets) {
+  const auto ranks = run_ranks(2, scenario);
+  for (const Ended& each : ranks) {
+    if (each.exit_code == kDdpError) {
+      EXPECT_THAT(each.err,
+                  HasSubstr("this version of LibTorch does not have the option " + option));
+      continue;
+    }
+    EXPECT_EQ(each.exit_code, 0) << describe(ranks);
+    EXPECT_EQ(each.out, "as one process: 1\nbuckets: " + buckets + "\n");
+  }
+}
+
+TEST(Options, ThoseOfNewerVersionsWorkOrAreRefused) {
+  expect_works_or_is_refused("option_cap_list", "bucket_cap_mb_list", "800, 800 then 800, 800");
+  expect_works_or_is_refused("option_batched_copy", "batched_grad_copy", "1600 then 1600");
+  expect_works_or_is_refused("option_lazy_buckets", "lazy_bucket_allocation", "1600 then 1600");
+}
+
+TEST(Options, AnUnneededOneIsSaid) {
+  const auto ranks = run_ranks(1, "option_twice_unused");
+  EXPECT_EQ(ranks[0].exit_code, 0) << describe(ranks);
+  EXPECT_THAT(ranks[0].err, HasSubstr("[rank 0] DistributedDataParallel: find_unused_parameters is "
+                                      "not needed with static_graph"));
+}
+
+TEST(Options, SizesThatMakeNoSenseAreRefused) {
+  expect_outputs(run_ranks(1, "option_wrong"),
+                 {"[rank 0] DistributedDataParallel: bucket_cap_mb must be more than 0\n"
+                  "[rank 0] DistributedDataParallel: each number in bucket_cap_mb_list must be "
+                  "more than 0\n"});
+}
+
+}  // namespace
+}  // namespace ddp::test
