@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "worker_sdk/src/comm_hook_adapter.h"
 #include "worker_sdk/src/data_parallel_state.h"
 #include "worker_sdk/src/module_tensors.h"
 #include "worker_sdk/src/reducer_factory.h"
@@ -103,6 +104,7 @@ void DataParallelCore::before_forward() {
   const bool gradients = at::GradMode::is_enabled();
   translated(s.group->global_rank, kName, [&] {
     if (gradients && s.require_backward_grad_sync) {
+      s.has_run = true;
       s.logger->set_runtime_stats_and_log();
       s.reducer->prepare_for_forward();
     }
@@ -147,6 +149,23 @@ std::map<std::string, std::string> DataParallelCore::logging_data() const {
   std::map<std::string, std::string> all = data.strs_map;
   for (const auto& [name, number] : data.ints_map) all[name] = std::to_string(number);
   return all;
+}
+
+void DataParallelCore::register_comm_hook(const CommHook& hook, const std::string& name) {
+  constexpr const char* kWhat = "register_comm_hook";
+  DataParallelState& s = *state_;
+  const auto refuse = [&](const char* why) {
+    throw Error(s.group->global_rank, std::string(kWhat) + ": " + why);
+  };
+  if (!hook) refuse("the hook is empty");
+  if (s.has_comm_hook) refuse("there is a hook already, and it can only be called once");
+  if (s.has_run) refuse("it must be called before the first forward");
+  translated(s.group->global_rank, kWhat, [&] {
+    const std::string known_as = name.empty() ? name_of(hook) : name;
+    s.reducer->register_comm_hook(std::make_unique<CommHookAdapter>(hook, known_as, s.group));
+    s.logger->set_comm_hook(known_as);
+  });
+  s.has_comm_hook = true;
 }
 
 bool DataParallelCore::set_backward_grad_sync(bool on) {

@@ -27,6 +27,8 @@ struct DataParallelState {
   // Whether the last forward was a synchronized one, so that the buffers may have changed since.
   bool require_forward_param_sync = true;
   bool require_backward_grad_sync = true;
+  bool has_comm_hook = false;
+  bool has_run = false;  // there was a forward whose backward averages
 };
 
 }  // namespace ddp::detail

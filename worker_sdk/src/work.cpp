@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "worker_sdk/src/future_state.h"
 #include "worker_sdk/src/gloo_backend.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/work_state.h"
@@ -15,6 +16,14 @@ template <class Action>
 auto translated_of(const detail::WorkState& state, Action&& action) {
   return detail::translated(state.group->global_rank, state.what, std::forward<Action>(action),
                             detail::explain_lost_or_late);
+}
+
+void finish_once(detail::WorkState& state) {
+  if (!state.finish) return;
+  std::call_once(state.finished, [&] {
+    const at::NoGradGuard no_grad;
+    state.finish();
+  });
 }
 
 }  // namespace
@@ -44,9 +53,23 @@ void Work::wait_at_most(std::chrono::milliseconds timeout) {
   if (!state_) return;
   translated_of(*state_, [&] {
     state_->work->wait(timeout);
-    const at::NoGradGuard no_grad;
-    if (const auto finish = std::exchange(state_->finish, nullptr)) finish();
+    finish_once(*state_);
   });
+}
+
+Future Work::get_future() const {
+  if (!state_) return Future(at::Tensor());
+  auto future = translated_of(*state_, [&] { return state_->work->getFuture(); });
+  auto result = future->then(
+      [state = state_](c10::ivalue::Future& done) {
+        translated_of(*state, [&] {
+          done.value();
+          finish_once(*state);
+        });
+        return c10::IValue(state->results.empty() ? at::Tensor() : state->results[0]);
+      },
+      c10::TensorType::get());
+  return Future(std::make_shared<detail::FutureState>(detail::FutureState{std::move(result)}));
 }
 
 std::vector<at::Tensor> Work::result() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
@@ -18,6 +19,8 @@ struct WorkState {
   std::vector<at::Tensor> results;
   // What the backend leaves to us; called once, after it has succeeded. May be empty.
   std::function<void()> finish;
+  // wait() and a future may want it at the same time, on two threads.
+  std::once_flag finished;
 };
 
 }  // namespace ddp::detail

@@ -10,6 +10,7 @@ using Scenarios = std::map<std::string, void (*)()>;
 
 Scenarios checkpoint_scenarios();
 Scenarios collective_scenarios();
+Scenarios comm_hook_scenarios();
 Scenarios cuda_scenarios();
 Scenarios data_parallel_scenarios();
 Scenarios ddp_option_scenarios();

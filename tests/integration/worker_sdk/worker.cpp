@@ -9,6 +9,7 @@
 int main(int argc, char** argv) {
   ddp::test::Scenarios all = ddp::test::collective_scenarios();
   all.merge(ddp::test::checkpoint_scenarios());
+  all.merge(ddp::test::comm_hook_scenarios());
   all.merge(ddp::test::cuda_scenarios());
   all.merge(ddp::test::data_parallel_scenarios());
   all.merge(ddp::test::ddp_option_scenarios());

@@ -8,6 +8,7 @@
 
 #include "ddp/checkpoint.h"
 #include "ddp/collectives.h"
+#include "ddp/comm_hook.h"
 #include "ddp/data_parallel.h"
 #include "ddp/device.h"
 #include "ddp/distributed_data_parallel.h"
@@ -15,6 +16,7 @@
 #include "ddp/environment.h"
 #include "ddp/error.h"
 #include "ddp/functional.h"
+#include "ddp/future.h"
 #include "ddp/optim.h"
 #include "ddp/process_group.h"
 #include "ddp/progress.h"

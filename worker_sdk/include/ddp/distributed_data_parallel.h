@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "ddp/comm_hook.h"
 #include "ddp/export.h"
 #include "ddp/module_output.h"
 #include "ddp/process_group.h"
@@ -93,6 +94,8 @@ class DDP_API DataParallelCore {
 
   at::Tensor move_input(const at::Tensor& input) const;
   std::map<std::string, std::string> logging_data() const;
+
+  void register_comm_hook(const CommHook& hook, const std::string& name);
 
   // Whether the next forward and backward average the gradients. Returns what it was before.
   bool set_backward_grad_sync(bool on);
@@ -187,6 +190,14 @@ class DistributedDataParallel {
   const std::shared_ptr<Impl>& ptr() const { return module_; }
 
   NoSyncGuard no_sync() { return NoSyncGuard(core_); }
+
+  // Replaces the averaging of gradients by `hook`; the same on every rank, once, and before the
+  // first forward, else ddp::Error. `name` is for logging_data() and messages; empty: the function
+  // name of a built-in hook, or "comm_hook".
+  // PyTorch: DistributedDataParallel.register_comm_hook(state, hook).
+  void register_comm_hook(const CommHook& hook, const std::string& name = {}) {
+    core_->register_comm_hook(hook, name);
+  }
 
   // What the Reducer counted and measured, by name: "bucket_sizes" and "rebuilt_bucket_sizes" in
   // bytes, "avg_backward_comm_time" in nanoseconds … A name that does not apply yet is left out.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ddp/export.h"
+#include "ddp/future.h"
 
 namespace ddp {
 
@@ -40,6 +41,10 @@ class DDP_API Work {
 
   // Waits like wait(), then the tensors that the operation wrote on this rank.
   std::vector<at::Tensor> result();
+
+  // The first of those tensors, as soon as it is there, for then(); of the empty Work an undefined
+  // one. Throws ddp::Error for isend and irecv.
+  Future get_future() const;
 
   // The ddp::Error with which a completed operation failed, else null.
   std::exception_ptr exception() const;

@@ -1,0 +1,36 @@
+// Between ddp::CommHook and what c10d's Reducer calls.
+#pragma once
+
+#include <string>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <utility>
+
+#include "ddp/comm_hook.h"
+#include "worker_sdk/src/group_state.h"
+
+namespace ddp::detail {
+
+struct BucketState {
+  c10d::GradBucket bucket;
+  ProcessGroup group;
+};
+
+class CommHookAdapter : public c10d::CommHookInterface {
+ public:
+  CommHookAdapter(CommHook hook, std::string name, std::shared_ptr<GroupState> group)
+      : hook_(std::move(hook)), name_(std::move(name)), group_(std::move(group)) {}
+
+  // Throws what the hook throws. Its future fails with ddp::Error if the tensor does not fit.
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
+  at::Tensor parseHookResult(const c10::IValue& result) override { return result.toTensor(); }
+
+ private:
+  CommHook hook_;
+  std::string name_;
+  ProcessGroup group_;
+};
+
+// "fp16_compress_hook" and its like for a built-in hook, else "comm_hook".
+std::string name_of(const CommHook& hook);
+
+}  // namespace ddp::detail
