@@ -6,6 +6,7 @@
 #include "worker_sdk/src/reducer_factory.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
+#include "worker_sdk/src/uneven_inputs.h"
 
 namespace ddp {
 namespace detail {
@@ -85,6 +86,7 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
     const NamedTensors states = module_states(
         *s.module, options.forward_sync_buffers.has_value() || options.broadcast_buffers);
     check_module(*s.group, parameters, states);
+    s.device = states.tensors[0].device();
     if (options.init_sync) {
       verify_same_model(*s.group, parameters, states);
       c10d::broadcast_coalesced(s.group->group, states.tensors, kBroadcastBytes, 0);
@@ -108,12 +110,10 @@ void DataParallelCore::before_forward() {
       s.logger->set_runtime_stats_and_log();
       s.reducer->prepare_for_forward();
     }
+    notify_join_context(s);
     if (gradients) s.reducer->rebuild_buckets();
-    if (!s.require_forward_param_sync || !s.sync_buffers_in_forward) return;
-    const std::vector<at::Tensor> buffers = unique_buffers(*s.module);
-    if (buffers.empty()) return;
-    const at::NoGradGuard no_grad;
-    c10d::broadcast_coalesced(s.group->group, buffers, kBroadcastBytes, 0);
+    if (syncs_buffers(s)) broadcast_buffers(s, authoritative_rank(s));
+    announce_backward_sync(s);
   });
 }
 
@@ -166,6 +166,22 @@ void DataParallelCore::register_comm_hook(const CommHook& hook, const std::strin
     s.logger->set_comm_hook(known_as);
   });
   s.has_comm_hook = true;
+}
+
+void DataParallelCore::begin_join(const JoinOptions& options) {
+  state_->join = options;
+  if (options.enable) state_->logger->set_uneven_input_join();
+}
+
+void DataParallelCore::finish_join() {
+  DataParallelState& s = *state_;
+  if (!s.join.enable) return;
+  translated(s.group->global_rank, "join", [&] { shadow_others(s); });
+  leave_join_context(s);
+}
+
+void DataParallelCore::abandon_join() {
+  leave_join_context(*state_);
 }
 
 bool DataParallelCore::set_backward_grad_sync(bool on) {

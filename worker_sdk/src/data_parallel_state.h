@@ -19,6 +19,7 @@ struct DataParallelState {
   std::shared_ptr<GroupState> group;
   std::shared_ptr<torch::nn::Module> module;
   DistributedDataParallelOptions options;
+  c10::Device device{c10::kCPU};  // of the parameters
   bool sync_buffers_in_forward = true;
   // In this order, so that the logger goes before the reducer that it holds.
   c10::intrusive_ptr<SinkState> sink;
@@ -27,6 +28,7 @@ struct DataParallelState {
   // Whether the last forward was a synchronized one, so that the buffers may have changed since.
   bool require_forward_param_sync = true;
   bool require_backward_grad_sync = true;
+  JoinOptions join{.enable = false};
   bool has_comm_hook = false;
   bool has_run = false;  // there was a forward whose backward averages
 };

@@ -14,6 +14,7 @@ Scenarios comm_hook_scenarios();
 Scenarios cuda_scenarios();
 Scenarios data_parallel_scenarios();
 Scenarios ddp_option_scenarios();
+Scenarios join_scenarios();
 Scenarios tensor_scenarios();
 
 }  // namespace ddp::test

@@ -17,6 +17,7 @@
 #include "ddp/error.h"
 #include "ddp/functional.h"
 #include "ddp/future.h"
+#include "ddp/join.h"
 #include "ddp/optim.h"
 #include "ddp/process_group.h"
 #include "ddp/progress.h"

@@ -23,6 +23,7 @@
 
 #include "ddp/comm_hook.h"
 #include "ddp/export.h"
+#include "ddp/join.h"
 #include "ddp/module_output.h"
 #include "ddp/process_group.h"
 
@@ -99,6 +100,12 @@ class DDP_API DataParallelCore {
 
   // Whether the next forward and backward average the gradients. Returns what it was before.
   bool set_backward_grad_sync(bool on);
+
+  void begin_join(const JoinOptions& options);
+  // This rank has no more inputs.
+  void finish_join();
+  // It has failed and will not answer the others.
+  void abandon_join();
 
  private:
   std::unique_ptr<DataParallelState> state_;
@@ -190,6 +197,9 @@ class DistributedDataParallel {
   const std::shared_ptr<Impl>& ptr() const { return module_; }
 
   NoSyncGuard no_sync() { return NoSyncGuard(core_); }
+
+  // For ranks with different numbers of batches: see JoinGuard. Each rank calls it before its loop.
+  JoinGuard join(const JoinOptions& options = {}) { return JoinGuard(core_, options); }
 
   // Replaces the averaging of gradients by `hook`; the same on every rank, once, and before the
   // first forward, else ddp::Error. `name` is for logging_data() and messages; empty: the function
