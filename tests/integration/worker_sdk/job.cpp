@@ -178,7 +178,7 @@ Environment rank_environment(int rank, int world_size, int port) {
 }
 
 std::vector<Ended> run_commands(const std::vector<std::vector<std::string>>& commands,
-                                const Environment& more) {
+                                const Environment& more, std::chrono::seconds limit) {
   const StoreHost store;
   std::vector<Child> children;
   for (std::size_t rank = 0; rank < commands.size(); ++rank) {
@@ -187,7 +187,7 @@ std::vector<Ended> run_commands(const std::vector<std::vector<std::string>>& com
         rank_environment(static_cast<int>(rank), static_cast<int>(commands.size()), store.port()));
     children.emplace_back(commands[rank], environment);
   }
-  const auto end = in(std::chrono::seconds(60));
+  const auto end = in(limit);
   std::vector<Ended> ranks;
   for (Child& child : children) ranks.push_back(child.wait(end));
   return ranks;

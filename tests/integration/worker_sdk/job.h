@@ -67,9 +67,10 @@ Environment rank_environment(int rank, int world_size, int port);
 std::vector<Ended> run_ranks(int world_size, const std::string& scenario,
                              const Environment& more = {});
 
-// The same with a command for each rank.
+// The same with a command for each rank, ended within `limit`.
 std::vector<Ended> run_commands(const std::vector<std::vector<std::string>>& commands,
-                                const Environment& more = {});
+                                const Environment& more = {},
+                                std::chrono::seconds limit = std::chrono::seconds(60));
 
 // Without a launcher's store: rank 0 hosts it. Tried again on another port where that one is taken.
 std::vector<Ended> run_hosting(const std::vector<std::vector<std::string>>& commands,

@@ -1,153 +1,211 @@
-// One rank that trains with the SDK and prints a check sum of every gradient: train MODE... The
+// One rank that trains with the SDK and prints a check sum of every gradient: train CASE... The
 // same as train.py does with Python's DDP.
-#include <torch/torch.h>
-
-#include <array>
-#include <cstdio>
-#include <cstring>
 #include <exception>
-#include <iostream>
+#include <memory>
+#include <optional>
 
-#include "ddp/ddp.h"
+#include "tests/interop/worker_sdk/check_sum.h"
+#include "tests/interop/worker_sdk/models.h"
 
+namespace ddp::test {
 namespace {
 
 constexpr int64_t kShare = 8;  // samples of a rank
 
-struct NetImpl : torch::nn::Module {
-  explicit NetImpl(const std::string& mode) {
-    conv1 = register_module("conv1", torch::nn::Conv2d(1, 6, 5));
-    norm1 = register_module("norm1", torch::nn::BatchNorm2d(6));
-    conv2 = register_module("conv2", torch::nn::Conv2d(6, 16, 5));
-    norm2 = register_module("norm2", torch::nn::BatchNorm2d(16));
-    fc1 = register_module("fc1", torch::nn::Linear(256, 120));
-    extra = register_module("extra", torch::nn::Linear(120, 120));
-    fc2 = register_module("fc2", torch::nn::Linear(120, 10));
-    const auto sparse = torch::nn::EmbeddingOptions(10, 256).sparse(mode == "sparse");
-    embed = register_module("embed", torch::nn::Embedding(sparse));
-    for (auto& parameter : conv1->parameters()) parameter.set_requires_grad(mode != "frozen");
-  }
-
-  torch::Tensor forward(torch::Tensor x, const torch::Tensor& hint, bool use_extra) {
-    x = torch::max_pool2d(torch::relu(norm1(conv1(x))), 2);
-    x = torch::max_pool2d(torch::relu(norm2(conv2(x))), 2);
-    x = torch::relu(fc1(x.flatten(1) + embed(hint)));
-    if (use_extra) x = torch::relu(extra(x));
-    return torch::log_softmax(fc2(x), 1);
-  }
-
-  torch::nn::Conv2d conv1{nullptr}, conv2{nullptr};
-  torch::nn::BatchNorm2d norm1{nullptr}, norm2{nullptr};
-  torch::nn::Linear fc1{nullptr}, extra{nullptr}, fc2{nullptr};
-  torch::nn::Embedding embed{nullptr};
-};
-TORCH_MODULE(Net);
-using Model = ddp::DistributedDataParallel<Net>;
-
-// zlib.crc32 of Python.
-uint32_t crc32(const void* data, size_t size) {
-  uint32_t crc = ~0u;
-  for (size_t i = 0; i < size; ++i) {
-    crc ^= static_cast<const unsigned char*>(data)[i];
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? 0xedb88320u : 0u);
-  }
-  return ~crc;
-}
-
-void show(const std::string& what, const torch::Tensor& tensor) {
-  std::array<char, 16> text{"none"};
-  if (tensor.defined()) {
-    const torch::Tensor dense = tensor.is_sparse() ? tensor.to_dense() : tensor;
-    const torch::Tensor plain = dense.detach().contiguous();
-    std::snprintf(text.data(), text.size(), "%08x", crc32(plain.data_ptr(), plain.nbytes()));
-  }
-  std::cout << "rank " + std::to_string(ddp::rank()) + " " + what + " " + text.data() << std::endl;
-}
-
-void train(Model& model, int step, const std::string& mode) {
+template <class Net>
+void train(DistributedDataParallel<Net>& model, int step, const Case& test) {
   torch::manual_seed(1000 + step);
-  const int64_t count = kShare * ddp::world_size(), first = kShare * ddp::rank();
+  const int64_t count = kShare * world_size(), first = kShare * rank();
   const auto images = torch::randn({count, 1, 28, 28}),
              labels = torch::randint(10, {count}, torch::kLong);
-  const bool use_extra = mode == "find_unused" ? ddp::rank() == 1 : mode != "static_graph";
-  const auto target = labels.slice(0, first, first + kShare);
-  const auto output = model->forward(images.slice(0, first, first + kShare), target, use_extra);
-  torch::nll_loss(output, target).backward();
+  const bool use_extra = test.has("find_unused") ? rank() == 1 : !test.has("static_graph");
+  Net::loss(model, {images.slice(0, first, first + kShare), labels.slice(0, first, first + kShare),
+                    use_extra})
+      .backward();
+  std::set<const void*> seen;  // shared parameters are listed twice
   for (const auto& parameter : model->named_parameters()) {
-    show(mode + ": step " + std::to_string(step) + " gradient " + parameter.key(),
+    if (!seen.insert(parameter->unsafeGetTensorImpl()).second) continue;
+    show(test.name + ": step " + std::to_string(step) + " gradient " + parameter.key(),
          parameter->grad());
   }
 }
 
-ddp::DistributedDataParallelOptions options(const std::string& mode) {
-  if (mode == "default_buckets") return {};
-  if (mode == "bucket_view") return {.bucket_cap_mb = 0.05, .gradient_as_bucket_view = true};
-  return {.broadcast_buffers = mode != "own_buffers",
-          .bucket_cap_mb = 0.05,
-          .find_unused_parameters = mode == "find_unused",
-          .static_graph = mode == "static_graph"};
+DistributedDataParallelOptions options(const Case& test) {
+  DistributedDataParallelOptions chosen;
+  chosen.find_unused_parameters = test.has("find_unused") || test.has("find_unused_anyway");
+  chosen.static_graph = test.has("static_graph");
+  chosen.gradient_as_bucket_view = test.has("bucket_view");
+  chosen.init_sync = !test.has("no_init_sync");
+  if (!test.has("default_buckets")) chosen.bucket_cap_mb = 0.004;
+  if (test.has("cap_list")) {
+    chosen.bucket_cap_mb.reset();
+    chosen.bucket_cap_mb_list = {0.001, 0.005};
+  }
+  chosen.skip_all_reduce_unused_params = test.has("skip_unused");
+  chosen.broadcast_buffers = !test.has("own_buffers");
+  if (test.has("first_buffers")) chosen.forward_sync_buffers = false;
+  chosen.batched_grad_copy = test.has("batched");
+  chosen.lazy_bucket_allocation = test.has("lazy");
+  return chosen;
+}
+
+using Optimizer = std::unique_ptr<torch::optim::Optimizer>;
+
+// LibTorch lists a shared parameter twice, and an optimizer would take two steps with it.
+std::vector<torch::Tensor> each_once(const std::vector<torch::Tensor>& parameters) {
+  std::vector<torch::Tensor> result;
+  std::set<const void*> seen;
+  for (const torch::Tensor& each : parameters) {
+    if (seen.insert(each.unsafeGetTensorImpl()).second) result.push_back(each);
+  }
+  return result;
+}
+
+Optimizer optimizer_for(const std::vector<torch::Tensor>& parameters, const Case& test) {
+  using namespace torch::optim;
+  if (test.has("adam")) {
+    return std::make_unique<ddp::optim::Adam>(parameters, AdamOptions(0.003).weight_decay(0.01));
+  }
+  if (test.has("adamw")) {
+    return std::make_unique<ddp::optim::AdamW>(parameters, AdamWOptions(0.003));
+  }
+  if (test.has("rmsprop")) return std::make_unique<RMSprop>(parameters, RMSpropOptions(0.003));
+  if (test.has("adagrad")) return std::make_unique<Adagrad>(parameters, AdagradOptions(0.01));
+  const double momentum = test.has("sparse") ? 0 : 0.9;
+  return std::make_unique<SGD>(parameters, SGDOptions(0.05).momentum(momentum));
+}
+
+Future own_hook(GradBucket& bucket) {
+  const double scale = bucket.is_last() ? 2 : 1,
+               shift = 0.001 * (static_cast<double>(bucket.index()) + 1);
+  return all_reduce(bucket.buffer() / world_size(), ReduceOp::SUM, {}, /*async_op=*/true)
+      .get_future()
+      .then([scale, shift](const torch::Tensor& sum) { return sum * scale + shift; });
+}
+
+template <class Model>
+void register_hook(Model& model, const Case& test) {
+  if (test.has("allreduce_hook")) model.register_comm_hook(allreduce_hook);
+  if (test.has("fp16_hook")) model.register_comm_hook(fp16_compress_hook);
+  if (test.has("fp16_builtin")) {
+    model.register_comm_hook(fp16_compress_hook, "BuiltinCommHookType.FP16_COMPRESS");
+  }
+  if (test.has("bf16_hook")) model.register_comm_hook(bf16_compress_hook);
+  if (test.has("own_hook")) model.register_comm_hook(own_hook, "own_hook");
+  if (test.has("fp16_wrapper")) {
+    model.register_comm_hook(fp16_compress_wrapper(own_hook),
+                             "fp16_compress_wrapper.<locals>.fp16_compress_wrapper_hook");
+  }
 }
 
 // In the order of Python's state_dict.
-void show_state(const Model& model, const std::string& mode) {
-  for (const auto& child : model.module().named_children()) {
+void show_state(const torch::nn::Module& net, const Case& test) {
+  for (const auto& child : net.named_children()) {
     for (const auto& each : child->get()->named_parameters()) {
-      show(mode + ": final " + child.key() + "." + each.key(), *each);
+      show(test.name + ": final " + child.key() + "." + each.key(), *each);
     }
     for (const auto& each : child->get()->named_buffers()) {
-      show(mode + ": final " + child.key() + "." + each.key(), *each);
+      show(test.name + ": final " + child.key() + "." + each.key(), *each);
     }
   }
 }
 
-void show_buckets(const Model& model, const std::string& mode) {
-  auto data = model.logging_data();
-  for (const char* name : {"bucket_sizes", "rebuilt_bucket_sizes", "has_rebuilt_buckets"}) {
-    std::cout << "rank " + std::to_string(ddp::rank()) + " " + mode + ": " + name + " " + data[name]
-              << std::endl;
+// Counts and choices; what is measured differs from run to run.
+constexpr const char* kLogged[] = {"backend_name",
+                                   "bucket_sizes",
+                                   "rebuilt_bucket_sizes",
+                                   "rebuilt_per_bucket_param_indices",
+                                   "has_rebuilt_buckets",
+                                   "broadcast_buffers",
+                                   "bucket_cap_bytes",
+                                   "can_set_static_graph",
+                                   "comm_hook",
+                                   "dtypes",
+                                   "find_unused_parameters",
+                                   "gradient_as_bucket_view",
+                                   "initial_bucket_size_limits",
+                                   "is_multi_device_module",
+                                   "iteration",
+                                   "join_uneven_inputs",
+                                   "num_buckets_reduced",
+                                   "num_iterations",
+                                   "num_parameter_tensors",
+                                   "rank",
+                                   "static_graph",
+                                   "total_parameter_size_bytes",
+                                   "unused_parameter_size",
+                                   "world_size"};
+
+void show_logged(const std::map<std::string, std::string>& data, const Case& test) {
+  std::string names;
+  for (const auto& [name, value] : data) names += " " + name;
+  print(test.name + ": logged names" + names);
+  for (const char* name : kLogged) {
+    const auto found = data.find(name);
+    print(test.name + ": logged " + name + " " + (found == data.end() ? "nothing" : found->second));
   }
+}
+
+template <class Net>
+void run(const Case& test) {
+  torch::manual_seed(test.has("no_init_sync") ? 1 : 1 + rank());  // DDP makes the ranks equal
+  auto net = std::make_shared<Net>(test);
+  DistributedDataParallel<Net> model(net, options(test));
+  register_hook(model, test);
+  const Optimizer optimizer = optimizer_for(each_once(model->parameters()), test);
+  const auto one_step = [&](int step) {
+    zero_grad(*optimizer);
+    if (test.has("no_sync")) {
+      const auto guard = model.no_sync();
+      train(model, 10 + step, test);
+    }
+    train(model, step, test);
+    optimizer->step();
+  };
+  const bool joins = test.has("join_initial") || test.has("join_effective");
+  {
+    const auto guard =
+        model.join({.divide_by_initial_world_size = test.has("join_initial"), .enable = joins});
+    const int steps = joins ? 2 + rank() : 4;
+    for (int step = 0; step < steps; ++step) one_step(step);
+  }
+  one_step(9);
+  show_state(*net, test);
+  show_logged(model.logging_data(), test);
+}
+
+void run(const Case& test) {
+  if (test.model == "conv") return run<ConvNet>(test);
+  if (test.model == "mlp") return run<Mlp>(test);
+  if (test.model == "bag") return run<Bag>(test);
+  if (test.model == "outputs") return run<Outputs>(test);
+  if (test.model == "tied") return run<Tied>(test);
+  if (test.model == "types") return run<TwoTypes>(test);
+  throw std::invalid_argument("no such model: " + test.name);
 }
 
 void use_groups() {
-  const int last = ddp::world_size() - 1;
+  const int last = world_size() - 1;
   std::vector<int> ranks;
   for (int rank = last; rank >= 0; --rank) ranks.push_back(rank);
-  const ddp::ProcessGroup group = ddp::new_group(ranks);
-  const auto tensor = torch::arange(4.0) + ddp::rank();
-  ddp::all_reduce(tensor, ddp::ReduceOp::SUM, group);
+  const ProcessGroup group = new_group(ranks);
+  const auto tensor = torch::arange(4.0) + rank();
+  all_reduce(tensor, ReduceOp::SUM, group);
   show("group sum", tensor);
-  const auto gathered = ddp::all_gather(tensor * (1 + ddp::rank()));
-  ddp::broadcast(tensor, last);
+  const auto gathered = all_gather(tensor * (1 + rank()));
+  broadcast(tensor, last);
   show("gathered", torch::cat(gathered));
-  ddp::barrier();
-}
-
-void run(const std::string& mode) {
-  torch::manual_seed(1 + ddp::rank());  // DDP has to make the ranks equal
-  Model model(Net(mode), options(mode));
-  const double momentum = mode == "sparse" ? 0 : 0.9;
-  torch::optim::SGD optimizer(model->parameters(),
-                              torch::optim::SGDOptions(0.05).momentum(momentum));
-  for (int step = 0; step < 5; ++step) {
-    ddp::zero_grad(optimizer);
-    if (mode == "no_sync") {
-      const auto guard = model.no_sync();
-      train(model, 10 + step, mode);
-    }
-    train(model, step, mode);
-    optimizer.step();
-  }
-  show_state(model, mode);
-  show_buckets(model, mode);
+  barrier();
 }
 
 }  // namespace
+}  // namespace ddp::test
 
 int main(int argc, char** argv) {
   try {
     ddp::init_process_group({.backend = "gloo"});
-    for (int i = 1; i < argc; ++i) run(argv[i]);
-    use_groups();
+    for (int i = 1; i < argc; ++i) ddp::test::run(ddp::test::Case(argv[i]));
+    ddp::test::use_groups();
     ddp::destroy_process_group();
   } catch (const std::exception& error) {
     std::cerr << error.what() << std::endl;
