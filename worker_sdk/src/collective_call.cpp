@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "worker_sdk/src/compat.h"
-#include "worker_sdk/src/gloo_backend.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/work_state.h"
@@ -180,7 +179,8 @@ Work CollectiveCall::start(const std::function<c10::intrusive_ptr<c10d::Work>()>
                            std::vector<at::Tensor> results, bool async_op,
                            std::function<void()> finish) const {
   auto state = std::make_shared<WorkState>();
-  state->work = translated(group_->global_rank, what_, action, explain_lost_or_late);
+  state->work = translated(group_->global_rank, what_, action,
+                           explainer(group_->peers, !is_point_to_point(what_)));
   state->group = group_;
   state->what = what_;
   state->results = std::move(results);

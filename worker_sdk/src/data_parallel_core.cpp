@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "worker_sdk/src/collective_call.h"
 #include "worker_sdk/src/comm_hook_adapter.h"
 #include "worker_sdk/src/data_parallel_state.h"
 #include "worker_sdk/src/module_tensors.h"
@@ -48,7 +49,7 @@ bool syncs_buffers_in_forward(const DistributedDataParallelOptions& options) {
 
 // The Reducer writes down times and bucket sizes through it, and cannot do without.
 std::shared_ptr<c10d::Logger> make_logger(const std::shared_ptr<c10d::Reducer>& reducer,
-                                          const torch::nn::Module& module,
+                                          torch::nn::Module& module,
                                           const DistributedDataParallelOptions& options) {
   auto logger = std::make_shared<c10d::Logger>(reducer);
   reducer->set_logger(logger);
@@ -86,6 +87,8 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
     const NamedTensors states = module_states(
         *s.module, options.forward_sync_buffers.has_value() || options.broadcast_buffers);
     check_module(*s.group, parameters, states);
+    CollectiveCall(options.process_group, kName)
+        .check_input(states.tensors[0], states.names[0], /*typed=*/false);
     s.device = states.tensors[0].device();
     if (options.init_sync) {
       verify_same_model(*s.group, parameters, states);

@@ -1,14 +1,12 @@
 #include "worker_sdk/src/gloo_backend.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <sstream>
-#include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "worker_sdk/src/compat.h"
-#include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
 namespace ddp::detail {
@@ -17,25 +15,21 @@ namespace {
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using FuturePtr = c10::intrusive_ptr<c10::ivalue::Future>;
 
-// A rank's connections break before its process has ended. A launcher takes the rank that ends
-// first for the cause, so this one waits until the launcher has heard of the other; then it is
-// usually stopped here.
-void let_the_launcher_hear() {
-  static std::atomic<bool> waited = false;
-  if (std::getenv("TORCHELASTIC_RUN_ID") == nullptr || waited.exchange(true)) return;
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-}
+using PeersPtr = std::shared_ptr<const Peers>;
 
 template <class Action>
-auto translated_gloo(int rank, const std::string& name, Action&& action) {
-  return translated(rank, name, std::forward<Action>(action), explain_lost_or_late);
+auto translated_gloo(const PeersPtr& peers, const std::string& name, Action&& action) {
+  return translated(peers->global_rank(), name, std::forward<Action>(action), explainer(peers));
 }
 
 // An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it.
 class TranslatedWork : public c10d::Work {
  public:
-  TranslatedWork(WorkPtr work, int global_rank, std::string name)
-      : Work(global_rank, work->retrieveOpType()), work_(std::move(work)), name_(std::move(name)) {}
+  TranslatedWork(WorkPtr work, PeersPtr peers, std::string name)
+      : Work(peers->global_rank(), work->retrieveOpType()),
+        work_(std::move(work)),
+        peers_(std::move(peers)),
+        name_(std::move(name)) {}
 
   bool isCompleted() override { return work_->isCompleted(); }
   bool isSuccess() const override { return work_->isSuccess(); }
@@ -49,7 +43,7 @@ class TranslatedWork : public c10d::Work {
     const std::exception_ptr failure = work_->exception();
     if (!failure) return nullptr;
     try {
-      translated_gloo(rank_, name_, [&] { std::rethrow_exception(failure); });
+      translated_gloo(peers_, name_, [&] { std::rethrow_exception(failure); });
     } catch (...) {
       return std::current_exception();
     }
@@ -57,31 +51,33 @@ class TranslatedWork : public c10d::Work {
   }
 
   bool wait(std::chrono::milliseconds timeout) override {
-    return translated_gloo(rank_, name_, [&] { return work_->wait(timeout); });
+    return translated_gloo(peers_, name_, [&] { return work_->wait(timeout); });
   }
 
   FuturePtr getFuture() override {
     const FuturePtr future = work_->getFuture();
     // Copies, because the future may outlive this object.
     return future->then(
-        [rank = rank_, name = name_](c10::ivalue::Future& done) {
-          return translated_gloo(rank, name, [&] { return done.value(); });
+        [peers = peers_, name = name_](c10::ivalue::Future& done) {
+          return translated_gloo(peers, name, [&] { return done.value(); });
         },
         future->elementType());
   }
 
  private:
   WorkPtr work_;
+  PeersPtr peers_;
   std::string name_;
 };
 
-class GlooBackend : public c10d::ProcessGroupGloo {
-  using Base = c10d::ProcessGroupGloo;
-
+// A backend whose failures are ddp::Error. These operations are what DistributedDataParallel runs
+// on its own; for the others the callers translate.
+template <class Base>
+class TranslatedBackend : public Base {
  public:
-  GlooBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, int global_rank,
-              c10::intrusive_ptr<Options> options)
-      : Base(store, rank, size, std::move(options)), global_rank_(global_rank) {}
+  template <class... Arguments>
+  explicit TranslatedBackend(PeersPtr peers, Arguments&&... arguments)
+      : Base(std::forward<Arguments>(arguments)...), peers_(std::move(peers)) {}
 
   WorkPtr broadcast(std::vector<at::Tensor>& tensors,
                     const c10d::BroadcastOptions& options) override {
@@ -106,11 +102,13 @@ class GlooBackend : public c10d::ProcessGroupGloo {
  private:
   template <class Start>
   WorkPtr wrap(const char* name, Start&& start) {
-    return c10::make_intrusive<TranslatedWork>(translated_gloo(global_rank_, name, start),
-                                               global_rank_, name);
+    WorkPtr work = translated_gloo(peers_, name, start);
+    // What checks has started another backend's operation, which is translated there.
+    if constexpr (!std::is_same_v<Base, c10d::ProcessGroupGloo>) return work;
+    return c10::make_intrusive<TranslatedWork>(std::move(work), peers_, name);
   }
 
-  int global_rank_;
+  PeersPtr peers_;
 };
 
 std::vector<std::string> wanted_interfaces() {
@@ -123,16 +121,18 @@ std::vector<std::string> wanted_interfaces() {
 
 }  // namespace
 
-std::string explain_lost_or_late(const std::string& reason) {
-  if (is_lost_peer(reason)) let_the_launcher_hear();
-  return explain_gloo(reason);
+using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
+
+BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                             PeersPtr peers, std::chrono::milliseconds timeout) {
+  auto options = compat::gloo_options<c10d::ProcessGroupGloo>(timeout, wanted_interfaces());
+  return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupGloo>>(
+      std::move(peers), store, rank, size, std::move(options));
 }
 
-c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
-                                                    int rank, int size, int global_rank,
-                                                    std::chrono::milliseconds timeout) {
-  auto options = compat::gloo_options<c10d::ProcessGroupGloo>(timeout, wanted_interfaces());
-  return c10::make_intrusive<GlooBackend>(store, rank, size, global_rank, std::move(options));
+BackendPtr make_checking_backend(BackendPtr backend, BackendPtr gloo, PeersPtr peers) {
+  return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupWrapper>>(
+      std::move(peers), std::move(backend), std::move(gloo));
 }
 
 }  // namespace ddp::detail

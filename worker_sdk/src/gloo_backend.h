@@ -2,21 +2,26 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+#include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "worker_sdk/src/peers.h"
 
 namespace ddp::detail {
 
 // Meets the other ranks through `store` and connects to each of them; throws what c10d throws if
-// they do not come. Failed operations of the backend throw ddp::Error with `global_rank`, also
-// through their futures, which is how an error leaves loss.backward().
+// they do not come. Failed operations of the backend throw ddp::Error with the global rank in
+// `peers`, also through their futures, which is how an error leaves loss.backward().
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
-                                                    int rank, int size, int global_rank,
+                                                    int rank, int size,
+                                                    std::shared_ptr<const Peers> peers,
                                                     std::chrono::milliseconds timeout);
 
-// What a failed operation of Gloo says, for people. Where another rank is gone, this waits a little
-// first, once, until the launcher has heard of that one.
-std::string explain_lost_or_late(const std::string& reason);
+// `backend`, but each of its collectives is compared between the ranks first, through `gloo`: which
+// one, in which place, with which shapes and types. A difference is a ddp::Error on all ranks.
+c10::intrusive_ptr<c10d::Backend> make_checking_backend(c10::intrusive_ptr<c10d::Backend> backend,
+                                                        c10::intrusive_ptr<c10d::Backend> gloo,
+                                                        std::shared_ptr<const Peers> peers);
 
 }  // namespace ddp::detail

@@ -1,6 +1,9 @@
 #include "worker_sdk/src/group_factory.h"
 
+#include <torch/csrc/distributed/c10d/debug.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
@@ -14,6 +17,7 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
+using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
 // The members that have put their address into the store, by the key that Gloo itself uses.
 std::vector<int> members_that_came(const GroupState& state, const StorePtr& device_store) {
@@ -45,7 +49,8 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   }
   const std::vector<int> missing = without(state.ranks, came);
   if (missing.empty()) {
-    rethrow_translated(state.global_rank, what + ": connecting the ranks", explain_gloo);
+    rethrow_translated(state.global_rank, what + ": connecting the ranks",
+                       [](const std::string& reason) { return explain_gloo(reason); });
   }
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begin);
@@ -59,27 +64,48 @@ c10::intrusive_ptr<c10d::Backend> make_gloo(const GroupState& state, const Store
                                             const std::string& what) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    return make_gloo_backend(device_store, state.rank, state.size(), state.global_rank,
-                             state.timeout);
+    return make_gloo_backend(device_store, state.rank, state.size(), state.peers, state.timeout);
   } catch (...) {
     explain_missing_ranks(state, device_store, what, begin);
   }
 }
 
+// With TORCH_DISTRIBUTED_DEBUG=DETAIL every collective is compared between the ranks first, through
+// a second Gloo group, as Python does it and with its keys.
+BackendPtr checked(const GroupState& state, BackendPtr backend, const StorePtr& device_store,
+                   const std::string& what) {
+  if (c10d::debug_level() != c10d::DebugLevel::Detail) return backend;
+  const auto below =
+      c10::make_intrusive<c10d::PrefixStore>("pg_wrapper:" + state.name, device_store);
+  return make_checking_backend(std::move(backend), make_gloo(state, below, what), state.peers);
+}
+
 }  // namespace
+
+void read_debug_level(int rank) {
+  const char* wish = std::getenv("TORCH_DISTRIBUTED_DEBUG");
+  translated(rank, "init_process_group: TORCH_DISTRIBUTED_DEBUG=" + std::string(wish ? wish : ""),
+             [] { c10d::setDebugLevelFromEnvironment(); });
+}
 
 void connect_group(GroupState& state, const StorePtr& parent,
                    const std::optional<c10::Device>& device_id, const std::string& what) {
   state.store = c10::make_intrusive<c10d::PrefixStore>(state.name + "/", parent);
-  c10::intrusive_ptr<c10d::Backend> gloo, nccl;
+  const auto cpu_store = c10::make_intrusive<c10d::PrefixStore>("cpu/", state.store);
+  const auto cuda_store = c10::make_intrusive<c10d::PrefixStore>("cuda/", state.store);
+  BackendPtr gloo, nccl;
   if (state.gloo) {
-    gloo = make_gloo(state, c10::make_intrusive<c10d::PrefixStore>("cpu/", state.store), what);
+    const StorePtr& job_store = state.name == "0" ? state.store : parent;
+    state.peers = std::make_shared<Peers>(state.store, job_store, state.ranks, state.global_rank);
+    gloo = checked(state, make_gloo(state, cpu_store, what), cpu_store, what);
+    translated(state.global_rank, what, [&] { state.peers->publish_own_sockets(); });
   }
   if (state.nccl) {
-    nccl = translated(state.global_rank, what, [&] {
-      return make_nccl_backend(c10::make_intrusive<c10d::PrefixStore>("cuda/", state.store),
-                               state.rank, state.size(), device_id, state.timeout, state.name);
+    state.nccl_backend = translated(state.global_rank, what, [&] {
+      return make_nccl_backend(cuda_store, state.rank, state.size(), device_id, state.timeout,
+                               state.name);
     });
+    nccl = checked(state, state.nccl_backend, cuda_store, what);
   }
   state.group = c10::make_intrusive<c10d::ProcessGroup>(state.store, state.rank, state.size());
   if (nccl && device_id) state.group->setBoundDeviceId(device_id);

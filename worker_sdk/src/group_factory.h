@@ -13,4 +13,7 @@ namespace ddp::detail {
 void connect_group(GroupState& state, const c10::intrusive_ptr<c10d::Store>& parent,
                    const std::optional<c10::Device>& device_id, const std::string& what);
 
+// Takes over TORCH_DISTRIBUTED_DEBUG. Throws ddp::Error if it is not OFF, INFO or DETAIL.
+void read_debug_level(int rank);
+
 }  // namespace ddp::detail

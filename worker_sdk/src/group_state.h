@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ddp/process_group.h"
+#include "worker_sdk/src/peers.h"
 
 namespace ddp::detail {
 
@@ -26,7 +27,9 @@ struct GroupState {
   // expect.
   bool only_sdk_ranks = false;
   c10::intrusive_ptr<c10d::Store> store;  // below the group's prefix; null where not a member
-  c10::intrusive_ptr<c10d::ProcessGroup> group;  // null where this process is no member
+  c10::intrusive_ptr<c10d::ProcessGroup> group;    // null where this process is no member
+  c10::intrusive_ptr<c10d::Backend> nccl_backend;  // the one for GPUs, without a wrapper around it
+  std::shared_ptr<const Peers> peers;              // null without Gloo
 
   mutable std::int64_t monitored_barriers = 0;  // so many have been begun
 

@@ -1,6 +1,5 @@
 #include "ddp/collectives.h"
 #include "worker_sdk/src/collective_call.h"
-#include "worker_sdk/src/gloo_backend.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
@@ -40,7 +39,7 @@ std::vector<int> ranks_without_mark(const GroupState& group, std::int64_t barrie
   }
   if (missing.empty()) {
     detail::rethrow_translated(group.global_rank, "monitored_barrier",
-                               detail::explain_lost_or_late);
+                               detail::explainer(group.peers));
   }
   throw Error(group.global_rank, "monitored_barrier: waited up to " + detail::seconds(timeout) +
                                      " for " + std::to_string(group.size()) +

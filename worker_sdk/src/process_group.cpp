@@ -10,6 +10,7 @@
 #include "worker_sdk/src/broken_pipe.h"
 #include "worker_sdk/src/cuda_plugin.h"
 #include "worker_sdk/src/group_factory.h"
+#include "worker_sdk/src/init_barrier.h"
 #include "worker_sdk/src/init_method.h"
 #include "worker_sdk/src/store.h"
 #include "worker_sdk/src/translate.h"
@@ -107,9 +108,9 @@ std::vector<int> checked_ranks(std::vector<int> ranks, const GroupState& all) {
 }
 
 void shut_down(const GroupState& group) {
-  if (!group.nccl || !group.group) return;
+  if (!group.nccl_backend) return;
   translated(group.global_rank, "destroy_process_group",
-             [&] { shut_down_nccl_backend(group.group->getBackend(c10::DeviceType::CUDA)); });
+             [&] { shut_down_nccl_backend(group.nccl_backend); });
 }
 
 }  // namespace
@@ -147,6 +148,8 @@ void init_process_group(const InitOptions& options) {
   detail::ignore_broken_pipes();
   const int maybe_rank = options.rank >= 0 ? options.rank : detail::rank_if_known(lookup);
   detail::check_options(options, maybe_rank);
+  detail::read_debug_level(maybe_rank);
+  const bool barrier = detail::wants_init_barrier();
   std::optional<detail::BackendNames> named;
   if (!options.backend.empty()) named = detail::parse_backend(options.backend, maybe_rank);
   const auto environment =
@@ -167,6 +170,10 @@ void init_process_group(const InitOptions& options) {
     below->set(detail::sdk_marks({state->rank})[0], std::string("1"));
   });
   detail::connect_group(*state, store, options.device_id, "init_process_group");
+  if (barrier) {
+    detail::init_barrier(*store, state->name, state->size(), state->rank, state->timeout,
+                         "init_process_group");
+  }
   state->only_sdk_ranks =
       detail::translated(state->rank, "init_process_group: reading the store",
                          [&] { return detail::only_sdk_ranks(*state, *state); });
@@ -215,9 +222,16 @@ ProcessGroup new_group(const std::vector<int>& ranks,
   state->global_rank = all->rank;
   state->timeout = timeout.value_or(all->timeout);
   const auto self = std::find(state->ranks.begin(), state->ranks.end(), all->rank);
-  if (self == state->ranks.end()) return ProcessGroup(state);
-  state->rank = static_cast<int>(self - state->ranks.begin());
-  detail::connect_group(*state, all->store, std::nullopt, "new_group");
+  const bool member = self != state->ranks.end();
+  if (member) {
+    state->rank = static_cast<int>(self - state->ranks.begin());
+    detail::connect_group(*state, all->store, std::nullopt, "new_group");
+  }
+  if (detail::wants_init_barrier()) {  // of all ranks, as in Python
+    detail::init_barrier(*all->store, state->name, all->size(), all->rank, state->timeout,
+                         "new_group");
+  }
+  if (!member) return ProcessGroup(state);
   state->only_sdk_ranks = all->only_sdk_ranks || detail::translated(all->rank, "new_group", [&] {
                             return detail::only_sdk_ranks(*state, *all);
                           });

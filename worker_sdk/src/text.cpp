@@ -1,6 +1,7 @@
 #include "worker_sdk/src/text.h"
 
 #include <cstdio>
+#include <regex>
 
 namespace ddp::detail {
 namespace {
@@ -43,20 +44,46 @@ bool is_lost_peer(const std::string& what) {
          mentions(what, "roken pipe");
 }
 
-std::string explain_gloo(const std::string& what) {
+bool is_late_peer(const std::string& what) {
+  return mentions(what, "imed out");
+}
+
+std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
   std::string text = without_source(what);
   if (text.ends_with('!')) text.pop_back();  // a sentence follows
+  const bool one = who.size() < 2;
+  const std::string name = (one ? ". Rank " : ". Ranks ") + rank_list(who);
+  const std::string subject = who.empty() ? ". Another rank" : name;
   if (is_lost_peer(text)) {
-    return text +
-           ". Another rank has ended or lost its connection: look at what the ranks wrote before "
-           "this line";
+    return text + subject + (one ? " has ended or lost its" : " have ended or lost their") +
+           " connection: look at what " +
+           (who.empty() ? "the ranks"
+            : one       ? "it"
+                        : "they") +
+           " wrote before this line";
   }
-  if (mentions(text, "imed out")) {
-    return text +
-           ". Another rank does not take part: it hangs, is slower than the time-out, or calls "
-           "other collectives";
+  if (is_late_peer(text)) {
+    return text + subject +
+           (one ? " does not take part: it hangs, is slower than the time-out, or calls other "
+                  "collectives"
+                : " do not take part: they hang, are slower than the time-out, or call other "
+                  "collectives");
   }
   return text;
+}
+
+std::string with_global_ranks(const std::string& text, const std::vector<int>& ranks) {
+  static const std::regex pattern("\\bRank ([0-9]{1,7})\\b");
+  std::string result;
+  auto rest = text.begin();
+  for (std::sregex_iterator found(text.begin(), text.end(), pattern), none; found != none;
+       ++found) {
+    const auto index = static_cast<std::size_t>(std::stoi((*found)[1]));
+    result.append(rest, (*found)[1].first);
+    result += index < ranks.size() ? std::to_string(ranks[index]) : (*found)[1].str();
+    rest = (*found)[1].second;
+  }
+  return result.append(rest, text.end());
 }
 
 }  // namespace ddp::detail

@@ -16,8 +16,14 @@ std::string seconds(std::chrono::milliseconds duration);
 // Whether a failed Gloo operation says that the connection to another rank is gone.
 bool is_lost_peer(const std::string& what);
 
+// Whether it says that another rank did not come in time.
+bool is_late_peer(const std::string& what);
+
 // What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
-// a broken connection or a time-out means.
-std::string explain_gloo(const std::string& what);
+// a broken connection or a time-out means. `who`: the ranks that are lost or late, where known.
+std::string explain_gloo(const std::string& what, const std::vector<int>& who = {});
+
+// c10d counts in the group: "Rank 1 is …" becomes "Rank 5 is …" where ranks[1] is 5.
+std::string with_global_ranks(const std::string& text, const std::vector<int>& ranks);
 
 }  // namespace ddp::detail

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,7 @@
 namespace ddp::detail {
 
 // How a reason is worded for people.
-using Explain = std::string (*)(const std::string& reason);
+using Explain = std::function<std::string(const std::string& reason)>;
 
 inline std::string as_it_is(const std::string& reason) {
   return reason;
@@ -21,7 +22,7 @@ inline std::string as_it_is(const std::string& reason) {
 // Called inside a catch block: throws ddp::Error "[rank R] WHAT failed: reason". A ddp::Error
 // passes.
 [[noreturn]] inline void rethrow_translated(int rank, const std::string& what,
-                                            Explain explain = as_it_is) {
+                                            const Explain& explain = as_it_is) {
   try {
     throw;
   } catch (const Error&) {
@@ -35,7 +36,8 @@ inline std::string as_it_is(const std::string& reason) {
 
 // Calls `action` and returns its result.
 template <class Action>
-auto translated(int rank, const std::string& what, Action&& action, Explain explain = as_it_is) {
+auto translated(int rank, const std::string& what, Action&& action,
+                const Explain& explain = as_it_is) {
   try {
     return std::forward<Action>(action)();
   } catch (...) {

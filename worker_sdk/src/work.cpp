@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "worker_sdk/src/future_state.h"
-#include "worker_sdk/src/gloo_backend.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/work_state.h"
 
@@ -14,8 +13,9 @@ namespace {
 
 template <class Action>
 auto translated_of(const detail::WorkState& state, Action&& action) {
-  return detail::translated(state.group->global_rank, state.what, std::forward<Action>(action),
-                            detail::explain_lost_or_late);
+  return detail::translated(
+      state.group->global_rank, state.what, std::forward<Action>(action),
+      detail::explainer(state.group->peers, !detail::is_point_to_point(state.what)));
 }
 
 void finish_once(detail::WorkState& state) {

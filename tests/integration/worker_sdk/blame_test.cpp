@@ -32,10 +32,40 @@ TEST_P(BlameTest, TheRankThatEndedIsTheCause) {
   }
 }
 
+// The others see a time-out first, but the one that hangs is named in what they write.
+TEST(Blame, AHungRankIsNamedInTheReport) {
+  const Finished end =
+      ddprun::test::ddprun({"-n", "3", "--device", "cpu", DDPRUN_TEST_WORKER, "hung_in_training"},
+                           {.limit = std::chrono::seconds(60)});
+  EXPECT_EQ(end.code, 1) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("Rank 1 does not take part: it hangs"));
+}
+
+// All wait for rank 1, so all fall silent, but rank 1 did so first.
+TEST(Blame, TheRankThatStopsCallingProgressIsTheCause) {
+  const Finished end = ddprun::test::ddprun({"-n", "3", "--device", "cpu", "--progress-timeout",
+                                             "2", DDPRUN_TEST_WORKER, "silent_in_training"},
+                                            {.limit = std::chrono::seconds(60)});
+  EXPECT_EQ(end.code, 124) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("rank 1 failed first: no progress for 2 s"));
+}
+
+TEST(Blame, WhoGoesOnCallingProgressLives) {
+  const Finished end = ddprun::test::ddprun({"-n", "2", "--device", "cpu", "--progress-timeout",
+                                             "2", DDPRUN_TEST_WORKER, "progress_goes_on"},
+                                            {.limit = std::chrono::seconds(60)});
+  EXPECT_EQ(end.code, 0) << end.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, BlameTest,
                          testing::Values(Fault{"exit_in_training", 42, "exit code 42"},
                                          Fault{"crash_in_training", 128 + SIGSEGV, "SIGSEGV"},
-                                         Fault{"throw_in_training", 4, "my data is broken"}),
+                                         Fault{"throw_in_training", 4, "my data is broken"},
+                                         Fault{"killed_in_training", 128 + SIGKILL, "SIGKILL"},
+                                         Fault{"throw_in_forward", 1, "my forward is broken"},
+                                         Fault{"throw_in_backward", 1, "my backward is broken"},
+                                         Fault{"throw_in_loader", 1, "my file is broken"},
+                                         Fault{"throw_in_sampler", 1, "my sampler is broken"}),
                          [](const auto& chosen) { return std::string(chosen.param.scenario); });
 
 }  // namespace

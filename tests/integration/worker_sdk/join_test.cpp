@@ -63,13 +63,13 @@ TEST(Join, AnExceptionPassesWithoutWaitingForTheOthers) {
   EXPECT_THAT(ranks[1].err, HasSubstr("my data is broken"));
   EXPECT_EQ(ranks[0].exit_code, kDdpError) << describe(ranks);
   EXPECT_THAT(ranks[0].err,
-              ContainsRegex(".rank 0. (all_reduce|broadcast) failed: .*Another rank has ended"));
+              ContainsRegex(".rank 0. (all_reduce|broadcast) failed: .*Rank 1 has ended"));
 }
 
 TEST(Join, ALostRankIsAnErrorOnTheRanksThatHaveJoined) {
   const auto ranks = run_ranks(2, "join_peer_lost");
   EXPECT_EQ(ranks[0].exit_code, kDdpError) << describe(ranks);
-  EXPECT_THAT(ranks[0].err, HasSubstr("Another rank has ended or lost its connection"));
+  EXPECT_THAT(ranks[0].err, HasSubstr("Rank 1 has ended or lost its connection"));
 }
 
 }  // namespace

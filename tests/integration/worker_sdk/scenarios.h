@@ -15,6 +15,7 @@ Scenarios cuda_scenarios();
 Scenarios data_parallel_scenarios();
 Scenarios ddp_option_scenarios();
 Scenarios join_scenarios();
+Scenarios fault_scenarios();
 Scenarios tensor_scenarios();
 
 }  // namespace ddp::test

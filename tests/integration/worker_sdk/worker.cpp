@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   all.merge(ddp::test::data_parallel_scenarios());
   all.merge(ddp::test::ddp_option_scenarios());
   all.merge(ddp::test::join_scenarios());
+  all.merge(ddp::test::fault_scenarios());
   all.merge(ddp::test::tensor_scenarios());
   const auto scenario = argc == 2 ? all.find(argv[1]) : all.end();
   if (scenario == all.end()) {

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
@@ -12,6 +13,25 @@ struct Net : torch::nn::Module {
       torch::nn::Sequential(torch::nn::Linear(8, 16), torch::nn::ReLU(), torch::nn::Linear(16, 1)));
   torch::Tensor forward(const torch::Tensor& input) { return layers->forward(input); }
 };
+
+void print_sum(double sum) {
+  std::printf("rank %d of %d in C++: sum |w| = %.17g\n", ddp::get_rank(), ddp::get_world_size(),
+              sum);
+}
+
+// Without a model: with TORCH_DISTRIBUTED_DEBUG=DETAIL the DistributedDataParallel of Python 2.11
+// crashes in its constructor.
+void run_collectives() {
+  ddp::init_process_group();
+  const auto tensor = torch::full({2}, 1.0 + ddp::get_rank());
+  ddp::all_reduce(tensor);
+  const ddp::ProcessGroup group = ddp::new_group({0, 1});
+  ddp::broadcast(tensor, 0, group);
+  ddp::barrier();
+  print_sum(tensor.sum().item<double>());
+  if (std::getenv("MISMATCH")) ddp::all_reduce(torch::zeros({3}));
+  ddp::destroy_process_group();
+}
 
 void run() {
   ddp::init_process_group();
@@ -27,8 +47,7 @@ void run() {
   auto total = torch::zeros({}, torch::kDouble);
   for (const auto& parameter : model.parameters())
     total += parameter.detach().to(torch::kDouble).abs().sum();
-  std::printf("rank %d of %d in C++: sum |w| = %.17g\n", ddp::get_rank(), ddp::get_world_size(),
-              total.item<double>());
+  print_sum(total.item<double>());
   ddp::destroy_process_group();
 }
 
@@ -36,7 +55,7 @@ void run() {
 
 int main() {
   try {
-    run();
+    std::getenv("COLLECTIVES") ? run_collectives() : run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mixed_rank: %s\n", error.what());

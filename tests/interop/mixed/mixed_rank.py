@@ -18,6 +18,19 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
+def collectives():
+    dist.init_process_group("gloo")
+    tensor = torch.full((2,), 1.0 + dist.get_rank())
+    dist.all_reduce(tensor)
+    group = dist.new_group([0, 1])
+    dist.broadcast(tensor, 0, group=group)
+    dist.barrier()
+    print(f"rank {dist.get_rank()} of {dist.get_world_size()} in Python: sum |w| = {tensor.sum():.17g}", flush=True)
+    if "MISMATCH" in os.environ:
+        dist.all_reduce(torch.zeros(2))
+    dist.destroy_process_group()
+
+
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
@@ -36,4 +49,4 @@ def main():
     dist.destroy_process_group()
 
 
-main()
+collectives() if "COLLECTIVES" in os.environ else main()

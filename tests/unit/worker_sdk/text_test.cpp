@@ -33,9 +33,23 @@ TEST(ExplainGloo, ATimeOutIsNotALostConnection) {
               HasSubstr("Another rank does not take part"));
 }
 
+TEST(ExplainGloo, NamesTheRanksThatAreKnown) {
+  EXPECT_EQ(explain_gloo("Connection closed by peer [::1]:5", {4}),
+            "Connection closed by peer [::1]:5. Rank 4 has ended or lost its connection: look at "
+            "what it wrote before this line");
+  EXPECT_THAT(explain_gloo("Timed out waiting", {1, 3}),
+              HasSubstr(". Ranks 1, 3 do not take part: they hang, "));
+}
+
 TEST(ExplainGloo, LeavesOtherTextsAlone) {
   EXPECT_EQ(explain_gloo("[1, 2] is no shape"), "[1, 2] is no shape");
   EXPECT_EQ(explain_gloo("Invalid scalar type"), "Invalid scalar type");
+}
+
+TEST(WithGlobalRanks, CountsAsTheUserDoes) {
+  EXPECT_EQ(with_global_ranks("Rank 0 is here, but Rank 1: [0, 1]", {3, 12}),
+            "Rank 3 is here, but Rank 12: [0, 1]");
+  EXPECT_EQ(with_global_ranks("Rank 7 and rank 0", {3}), "Rank 7 and rank 0");
 }
 
 }  // namespace

@@ -80,6 +80,11 @@ struct InitOptions {
 // is an error here and not the end of this one. Must be the first use of LibTorch if the backend is
 // "nccl".
 //
+// As in Python, TORCH_DISTRIBUTED_DEBUG=INFO or DETAIL names the parameters that got no gradient,
+// and DETAIL compares every collective between the ranks before it runs, through a second Gloo
+// group: a ddp::Error then says which ranks differ in what. TORCH_DIST_INIT_BARRIER=1 lets nobody
+// leave this function or new_group before all ranks have come.
+//
 // Throws ddp::Error: all missing variables at once and how to start the program; a store that
 // cannot be reached, with address, time and last reason; ranks that did not come, and those that
 // did. Then there is no group, and it may be called again.

@@ -1,0 +1,262 @@
+// Training in which rank 1 fails in some way, and arguments that nobody can work with.
+#include <signal.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "ddp/ddp.h"
+#include "tests/integration/worker_sdk/scenarios.h"
+
+namespace ddp::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int kBadStep = 3;
+
+bool is_bad(int step) {
+  return rank() == 1 && step == kBadStep;
+}
+
+struct BrokenBackward : torch::autograd::Function<BrokenBackward> {
+  static at::Tensor forward(AutogradContext*, const at::Tensor& x) { return x.clone(); }
+  static variable_list backward(AutogradContext*, const variable_list&) {
+    throw std::runtime_error("my backward is broken");
+  }
+};
+
+struct FaultyImpl : torch::nn::Module {
+  FaultyImpl() { register_module("layer", layer); }
+  at::Tensor forward(const at::Tensor& x) {
+    if (fail_forward) throw std::runtime_error("my forward is broken");
+    const at::Tensor y = layer(x);
+    return fail_backward ? BrokenBackward::apply(y) : y;
+  }
+  torch::nn::Linear layer{2, 1};
+  bool fail_forward = false, fail_backward = false;
+};
+TORCH_MODULE(Faulty);
+
+using Model = DistributedDataParallel<Faulty>;
+
+void step_of(Model& model) {
+  model(torch::ones({4, 2})).mean().backward();
+}
+
+// Trains for ever, and calls `fault` before each step; what leaves it is recorded as in a user's
+// main.
+[[noreturn]] void train(const std::function<void(Model&, int step)>& fault,
+                        const InitOptions& options = {}) {
+  std::exit(record([&] {
+    init_process_group(options);
+    Model model(Faulty{});
+    for (int step = 0;; ++step) {
+      fault(model, step);
+      progress(step);
+      step_of(model);
+    }
+    return 0;
+  }));
+}
+
+void throw_in_forward() {
+  train([](Model& model, int step) { model.module().fail_forward = is_bad(step); });
+}
+
+void throw_in_backward() {
+  train([](Model& model, int step) { model.module().fail_backward = is_bad(step); });
+}
+
+void killed_in_training() {
+  train([](Model&, int step) {
+    if (is_bad(step)) raise(SIGKILL);
+  });
+}
+
+void hung_in_training() {
+  train(
+      [](Model&, int step) {
+        if (is_bad(step)) pause();
+      },
+      {.timeout = seconds(3)});
+}
+
+// Without the time-out of the group, so that only the launcher's limit can end it.
+void silent_in_training() {
+  train([](Model&, int step) {
+    if (is_bad(step)) pause();
+  });
+}
+
+// Steps that are slow, but go on.
+void progress_goes_on() {
+  for (int step = 0; step < 30; ++step) {
+    progress(step);
+    std::this_thread::sleep_for(milliseconds(100));
+  }
+}
+
+// Its number is its sample.
+struct Numbers : torch::data::Dataset<Numbers> {
+  explicit Numbers(std::size_t count, bool broken = false) : count_(count), broken_(broken) {}
+  torch::data::Example<> get(std::size_t index) override {
+    if (broken_) throw std::runtime_error("my file is broken");
+    const at::Tensor number = torch::full({1}, static_cast<double>(index));
+    return {number, number};
+  }
+  torch::optional<std::size_t> size() const override { return count_; }
+
+  std::size_t count_;
+  bool broken_;
+};
+
+auto loader_of(Numbers numbers, const DistributedSampler& sampler, int workers) {
+  return torch::data::make_data_loader(
+      numbers.map(torch::data::transforms::Stack<>()), sampler,
+      torch::data::DataLoaderOptions().batch_size(4).workers(static_cast<std::size_t>(workers)));
+}
+
+void throw_in_loader() {
+  train([](Model&, int step) {
+    const auto loader = loader_of(Numbers(16, is_bad(step)), DistributedSampler(16), 2);
+    for (const auto& batch : *loader) (void)batch;
+  });
+}
+
+struct BrokenSampler : DistributedSampler {
+  using DistributedSampler::DistributedSampler;
+  std::optional<std::vector<std::size_t>> next(std::size_t) override {
+    throw std::runtime_error("my sampler is broken");
+  }
+};
+
+void throw_in_sampler() {
+  train([](Model&, int step) {
+    if (!is_bad(step)) return;
+    auto loader = torch::data::make_data_loader(
+        Numbers(16).map(torch::data::transforms::Stack<>()), BrokenSampler(16),
+        torch::data::DataLoaderOptions().batch_size(4).workers(2));
+    for (const auto& batch : *loader) (void)batch;
+  });
+}
+
+// Three epochs through worker threads: which samples came on all ranks together.
+void loader_epochs() {
+  init_process_group();
+  std::set<std::vector<double>> orders;
+  for (const bool drop_last : {false, true}) {
+    DistributedSampler sampler(23, {.drop_last = drop_last});
+    const auto loader = loader_of(Numbers(23), sampler, 3);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      sampler.set_epoch(epoch);
+      std::vector<at::Tensor> mine;
+      for (const auto& batch : *loader) mine.push_back(batch.data.flatten());
+      const at::Tensor all = torch::cat(all_gather(torch::cat(mine)));
+      const auto* first = all.data_ptr<float>();
+      const std::set<double> distinct(first, first + all.numel());
+      orders.insert(std::vector<double>(first, first + all.numel()));
+      std::cout << distinct.size() << " of " << all.numel() << std::endl;
+    }
+  }
+  std::cout << "orders: " << orders.size() << std::endl;
+  destroy_process_group();
+}
+
+void print_refusals(const std::vector<std::function<void()>>& calls) {
+  for (const auto& call : calls) {
+    try {
+      call();
+      std::cout << "not refused" << std::endl;
+    } catch (const Error& error) {
+      std::cout << error.what() << std::endl;
+    }
+  }
+}
+
+void bad_samplers() {
+  print_refusals({[] { DistributedSampler sampler(8); }});
+  init_process_group();
+  print_refusals({[] { DistributedSampler sampler(0); },
+                  [] { DistributedSampler(8, {.num_replicas = 0}); },
+                  [] { DistributedSampler(8, {.num_replicas = 2, .rank = 2}); },
+                  [] { DistributedSampler(8, {.num_replicas = 2, .rank = -1}); },
+                  [] { DistributedSampler(8).next(0); }, [] { DistributedSampler(8).reset(0); }});
+  destroy_process_group();
+}
+
+struct TwoDevicesImpl : torch::nn::Module {
+  TwoDevicesImpl() {
+    register_parameter("here", torch::ones({2}));
+    register_parameter("elsewhere", torch::ones({2}, torch::device(at::kMeta)));
+  }
+  at::Tensor forward(const at::Tensor& x) { return x; }
+};
+TORCH_MODULE(TwoDevices);
+
+struct ElsewhereImpl : torch::nn::Module {
+  ElsewhereImpl() { register_parameter("weight", torch::ones({2}, torch::device(at::kMeta))); }
+  at::Tensor forward(const at::Tensor& x) { return x; }
+};
+TORCH_MODULE(Elsewhere);
+
+void bad_modules() {
+  init_process_group();
+  print_refusals(
+      {[] { DistributedDataParallel<TwoDevices> model(TwoDevices{}); },
+       [] { DistributedDataParallel<Elsewhere> model(Elsewhere{}); },
+       [] { DistributedDataParallel<torch::nn::Linear> model(torch::nn::Linear{nullptr}); }});
+  destroy_process_group();
+}
+
+// With TORCH_DISTRIBUTED_DEBUG=DETAIL: MISMATCH says in what rank 1 differs.
+void mismatch() {
+  init_process_group({.timeout = seconds(20)});
+  const std::string kind = std::getenv("MISMATCH");
+  const bool other = rank() == 1;
+  all_reduce(torch::ones({2}));
+  if (kind == "none") std::cout << "no mismatch" << std::endl;
+  if (kind == "shape") all_reduce(torch::ones({other ? 3 : 2}));
+  if (kind == "type") all_reduce(torch::ones({2}, other ? at::kDouble : at::kFloat));
+  if (kind == "operation" && other) broadcast(torch::ones({2}), 0);
+  if (kind == "operation" && !other) all_reduce(torch::ones({2}));
+  if (kind == "backward") {
+    Model model(Faulty{});
+    const at::Tensor loss = model(torch::ones({4, 2})).mean();
+    if (other) all_reduce(torch::ones({5}));
+    loss.backward();
+  }
+  if (kind == "group") {
+    const ProcessGroup outer = new_group({1, 2});
+    if (rank() == 0) throw Error(0, "no member");
+    all_reduce(torch::ones({other ? 3 : 2}), ReduceOp::SUM, outer);
+  }
+  destroy_process_group();
+}
+
+}  // namespace
+
+Scenarios fault_scenarios() {
+  return {{"throw_in_forward", throw_in_forward},
+          {"throw_in_backward", throw_in_backward},
+          {"throw_in_loader", throw_in_loader},
+          {"throw_in_sampler", throw_in_sampler},
+          {"killed_in_training", killed_in_training},
+          {"hung_in_training", hung_in_training},
+          {"silent_in_training", silent_in_training},
+          {"progress_goes_on", progress_goes_on},
+          {"loader_epochs", loader_epochs},
+          {"bad_samplers", bad_samplers},
+          {"bad_modules", bad_modules},
+          {"mismatch", mismatch}};
+}
+
+}  // namespace ddp::test
