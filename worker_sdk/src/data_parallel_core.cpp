@@ -5,6 +5,7 @@
 #include "worker_sdk/src/data_parallel_state.h"
 #include "worker_sdk/src/module_tensors.h"
 #include "worker_sdk/src/reducer_factory.h"
+#include "worker_sdk/src/sync_batch_norm.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/uneven_inputs.h"
@@ -57,8 +58,8 @@ std::shared_ptr<c10d::Logger> make_logger(const std::shared_ptr<c10d::Reducer>& 
   const std::vector<int> ids =
       one_gpu ? std::vector<int>{options.device->index()} : std::vector<int>{};
   logger->set_construction_data_and_log(module.name(), ids, one_gpu ? ids[0] : -1,
-                                        syncs_buffers_in_forward(options), /*has_sync_bn=*/false,
-                                        options.static_graph);
+                                        syncs_buffers_in_forward(options),
+                                        has_sync_batch_norm(module), options.static_graph);
   if (options.static_graph) {
     reducer->set_static_graph();
     logger->set_static_graph();

@@ -16,6 +16,7 @@ Scenarios data_parallel_scenarios();
 Scenarios ddp_option_scenarios();
 Scenarios join_scenarios();
 Scenarios fault_scenarios();
+Scenarios sync_batch_norm_scenarios();
 Scenarios tensor_scenarios();
 
 }  // namespace ddp::test

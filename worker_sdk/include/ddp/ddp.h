@@ -24,5 +24,6 @@
 #include "ddp/record.h"
 #include "ddp/reduce_op.h"
 #include "ddp/spawn.h"
+#include "ddp/sync_batch_norm.h"
 #include "ddp/value.h"
 #include "ddp/work.h"
