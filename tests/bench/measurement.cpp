@@ -1,6 +1,7 @@
 #include "tests/bench/measurement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 
@@ -9,12 +10,11 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-std::optional<double> ratio_of(const Values& own, const Values& peer) {
+std::vector<double> ratios_of(const Values& own, const Values& peer) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < std::min(own.size(), peer.size()); ++round)
     if (own[round] && peer[round] && *peer[round] > 0) ratios.push_back(*own[round] / *peer[round]);
-  if (ratios.empty()) return {};
-  return percentile(std::move(ratios), 50);
+  return ratios;
 }
 
 const Row* find_row(const Block& block, const std::string& name) {
@@ -36,6 +36,9 @@ std::optional<bool> judge(const Result& result) {
       return result.ratio ? std::optional(*result.ratio <= goal.limit) : std::nullopt;
     case Goal::Of::ratio_at_least:
       return result.ratio ? std::optional(*result.ratio >= goal.limit) : std::nullopt;
+    case Goal::Of::ratio_no_slower:
+      if (!result.interval) return {};
+      return *result.ratio <= goal.limit && result.interval->first <= 1;
   }
   return {};
 }
@@ -47,8 +50,11 @@ Result result_of(const Block& block, const Probe& probe, const Row& row) {
   result.median = percentile(result.values, 50);
   result.low = percentile(result.values, 10);
   result.high = percentile(result.values, 90);
-  if (const Row* peer = find_row(block, row.peer))
-    result.ratio = ratio_of(row.values, peer->values);
+  if (const Row* peer = find_row(block, row.peer)) {
+    const std::vector<double> ratios = ratios_of(row.values, peer->values);
+    if (!ratios.empty()) result.ratio = percentile(ratios, 50);
+    result.interval = median_interval(ratios);
+  }
   result.met = judge(result);
   return result;
 }
@@ -59,6 +65,16 @@ double percentile(std::vector<double> values, double percent) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(percent / 100 * static_cast<double>(values.size() - 1) +
                                          0.5)];
+}
+
+std::optional<std::pair<double, double>> median_interval(std::vector<double> values) {
+  if (values.size() < 6) return {};
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  // How many values may lie outside on each side, by the normal approximation.
+  const auto outside =
+      static_cast<std::size_t>(std::max(0.0, (count - 1.96 * std::sqrt(count)) / 2));
+  return std::pair(values[outside], values[values.size() - 1 - outside]);
 }
 
 std::vector<double> present(const Values& values) {
@@ -81,6 +97,8 @@ std::string goal_text(const Row& row) {
   char number[32];
   std::snprintf(number, sizeof number, "%g", row.goal.limit);
   const bool least = row.goal.of == Goal::Of::ratio_at_least;
+  if (row.goal.of == Goal::Of::ratio_no_slower)
+    return "at most " + std::string(number) + " x, 1 inside";
   const std::string unit = row.goal.of == Goal::Of::median_at_most ? row.unit : "x";
   return (least ? "at least " : "at most ") + std::string(number) + " " + unit;
 }

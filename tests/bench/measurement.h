@@ -5,13 +5,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddprun::bench {
 
 // A limit that is told, never asserted.
 struct Goal {
-  enum class Of { nothing, median_at_most, ratio_at_most, ratio_at_least };
+  enum class Of { nothing, median_at_most, ratio_at_most, ratio_at_least, ratio_no_slower };
   Of of = Of::nothing;
   double limit = 0;
 };
@@ -24,6 +25,10 @@ inline Goal ratio_at_most(double limit) {
 }
 inline Goal ratio_at_least(double limit) {
   return {Goal::Of::ratio_at_least, limit};
+}
+// As fast as the peer: at most `limit` times its time, and 1 not below the interval of the ratio.
+inline Goal ratio_no_slower(double limit) {
+  return {Goal::Of::ratio_no_slower, limit};
 }
 
 // One line of the table.
@@ -53,6 +58,10 @@ struct Block {
 // The value that `percent` of the values do not exceed. `values` must not be empty.
 double percentile(std::vector<double> values, double percent);
 
+// The 95 % interval of the median of what the values are drawn from, by their order alone
+// (binomial), whatever their distribution; none when there are fewer than 6.
+std::optional<std::pair<double, double>> median_interval(std::vector<double> values);
+
 // The values that are there.
 std::vector<double> present(const std::vector<std::optional<double>>& values);
 
@@ -66,6 +75,8 @@ struct Result {
   // To the peer: the median of the ratios of the rounds in which both were measured, so that a slow
   // minute of the machine falls on both alike.
   std::optional<double> ratio;
+  // In which the true median of the ratios lies with 95 % certainty; none with fewer than 6 rounds.
+  std::optional<std::pair<double, double>> interval;
   std::optional<bool> met;  // none: there is no goal, or nothing to judge it by
 };
 

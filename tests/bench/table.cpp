@@ -24,7 +24,11 @@ std::string verdict(const Result& result) {
 }
 
 std::string ratio_text(const Result& result) {
-  return result.ratio ? number(*result.ratio) + " x" : "";
+  if (!result.ratio) return "";
+  const std::string ratio = number(*result.ratio) + " x";
+  if (!result.interval) return ratio;
+  return ratio + " (" + number(result.interval->first) + " - " + number(result.interval->second) +
+         ")";
 }
 
 // Markdown reads a bar as the end of a cell.
@@ -38,7 +42,7 @@ std::string text_row(const Result& result, int width) {
   const Row& row = result.row;
   if (result.values.empty())
     return formatted("%-*s not measured: %s\n", width, row.name.c_str(), result.missing.c_str());
-  return formatted("%-*s %8s %-5s %17s %9s  %-16s %s\n", width, row.name.c_str(),
+  return formatted("%-*s %8s %-5s %17s %-22s  %-16s %s\n", width, row.name.c_str(),
                    number(result.median).c_str(), row.unit.c_str(),
                    (number(result.low) + " - " + number(result.high)).c_str(),
                    ratio_text(result).c_str(), goal_text(row).c_str(), verdict(result).c_str());
@@ -64,6 +68,7 @@ boost::json::object json_row(const Result& result) {
   row["p90"] = result.high;
   if (result.ratio) row["ratio"] = *result.ratio;
   if (result.ratio) row["peer"] = result.row.peer;
+  if (result.interval) row["ratio_interval"] = {result.interval->first, result.interval->second};
   if (result.met) row["met"] = *result.met;
   row["values"] = boost::json::array(result.values.begin(), result.values.end());
   return row;
@@ -78,8 +83,8 @@ std::string text_table(const std::vector<Result>& results) {
   const int width = static_cast<int>(longest);
   for (const Result& result : results) {
     if (result.group != group)
-      text += formatted("\n%-*s %14s %17s %9s  %s\n", width, result.group.c_str(), "median    ",
-                        "p10 - p90", "ratio", "goal");
+      text += formatted("\n%-*s %14s %17s %-22s  %s\n", width, result.group.c_str(), "median    ",
+                        "p10 - p90", "ratio (95 %)", "goal");
     group = result.group;
     text += text_row(result, width);
   }
@@ -89,7 +94,8 @@ std::string text_table(const std::vector<Result>& results) {
 std::string markdown(const Facts& facts, const std::vector<Result>& results) {
   std::string text;
   for (const auto& [name, value] : facts) text += "* " + name + ": " + value + "\n";
-  text += "\n| group | what | median | 10th to 90th percentile | ratio | goal | |\n";
+  text +=
+      "\n| group | what | median | 10th to 90th percentile | ratio (95 % interval) | goal | |\n";
   text += "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const Result& result : results) text += markdown_row(result);
   return text;

@@ -30,6 +30,30 @@ TEST(PercentileTest, TakesAValueThatWasMeasured) {
   EXPECT_EQ(percentile({7}, 90), 7);
 }
 
+// Of 12 values the third and the tenth, of 6 the outermost.
+TEST(MedianIntervalTest, IsTakenFromTheOrderOfTheValues) {
+  std::vector<double> values{12, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6};
+  EXPECT_EQ(median_interval(values), std::pair(3.0, 10.0));
+  EXPECT_EQ(median_interval({6, 5, 4, 3, 2, 1}), std::pair(1.0, 6.0));
+  EXPECT_EQ(median_interval({1, 2, 3, 4, 5}), std::nullopt);
+}
+
+std::vector<Block> twelve_rounds(double slowest_peer) {
+  Row peer{"peer", "ms"}, ours{"ours", "ms", ratio_no_slower(1.05), "peer"};
+  for (int round = 0; round < 12; ++round) {
+    peer.values.emplace_back(round < 3 ? slowest_peer : 1.0);
+    ours.values.emplace_back(1.02);
+  }
+  return {{"train", {probe(peer), probe(ours)}}};
+}
+
+TEST(ResultTest, IsNoSlowerWhenOneLiesInTheInterval) {
+  const auto same = results_of(twelve_rounds(1.02)), slower = results_of(twelve_rounds(1.0));
+  EXPECT_EQ(same[1].met, true);
+  EXPECT_EQ(slower[1].met, false);
+  EXPECT_THAT(text_table(same), HasSubstr("1.02 x (1.00 - 1.02)"));
+}
+
 TEST(ResultTest, ARatioIsThatOfSingleRounds) {
   const auto results = results_of(slow_second_round(ratio_at_most(2)));
   ASSERT_EQ(results.size(), 2U);
