@@ -9,6 +9,7 @@
 #include "worker_sdk/src/backend_names.h"
 #include "worker_sdk/src/broken_pipe.h"
 #include "worker_sdk/src/cuda_plugin.h"
+#include "worker_sdk/src/freed_memory.h"
 #include "worker_sdk/src/group_factory.h"
 #include "worker_sdk/src/init_barrier.h"
 #include "worker_sdk/src/init_method.h"
@@ -161,6 +162,7 @@ void init_process_group(const InitOptions& options) {
   state->ranks = detail::first_integers(environment.world_size);
   state->rank = state->global_rank = environment.rank;
   detail::choose_backend(*state, options, named);
+  if (options.keep_freed_memory && local_device().is_cpu()) detail::keep_freed_memory(lookup);
   state->timeout =
       options.timeout.value_or(state->gloo ? detail::kGlooTimeout : detail::kNcclTimeout);
   const auto store = c10::make_intrusive<c10d::PrefixStore>(

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/resource.h>
 #include <torch/torch.h>
 #include <unistd.h>
 
@@ -170,6 +171,22 @@ void unknown_rank_in_group() {
 }
 
 // Written before init_process_group made stdout line-buffered, and then a line with no flush.
+// Page faults of 20 steps that each take and give back 16 MiB in four tensors, in thousands. Before
+// them come some in which the heap finds its size.
+void page_faults() {
+  init_process_group({.keep_freed_memory = std::getenv("DDP_TEST_GIVE_BACK") == nullptr});
+  const auto step = [] {
+    std::vector<at::Tensor> activations;
+    for (int i = 0; i < 4; ++i) activations.push_back(at::ones({1 << 20}));
+  };
+  for (int i = 0; i < 60; ++i) step();
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  for (int i = 0; i < 20; ++i) step();
+  getrusage(RUSAGE_SELF, &after);
+  std::cout << (after.ru_minflt - before.ru_minflt) / 1000 << std::endl;
+}
+
 void line_buffered() {
   init_process_group();
   std::printf("before the signal\n");
@@ -214,6 +231,7 @@ Scenarios collective_scenarios() {
           {"no_group", no_group},
           {"unknown_rank_in_group", unknown_rank_in_group},
           {"line_buffered", line_buffered},
+          {"page_faults", page_faults},
           {"device", device}};
 }
 

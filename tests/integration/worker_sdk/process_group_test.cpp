@@ -112,6 +112,13 @@ TEST(ProcessGroup, StdoutIsLineBufferedUnderTheLauncherOnly) {
   EXPECT_EQ(alone[0].out, "");
 }
 
+TEST(ProcessGroup, MemoryOfTheCpuIsKeptForTheNextStepUnlessUnwanted) {
+  const auto kept = run_ranks(1, "page_faults");
+  EXPECT_THAT(kept[0].out, testing::MatchesRegex("[01]\n")) << describe(kept);
+  const auto given_back = run_ranks(1, "page_faults", {{"DDP_TEST_GIVE_BACK", "1"}});
+  EXPECT_THAT(given_back[0].out, testing::MatchesRegex("[1-9][0-9]+\n")) << describe(given_back);
+}
+
 TEST(Device, ASimulatedGpuIsTheCpuAndSaysWhichItWouldHaveBeen) {
   const auto ranks = run_ranks(
       2, "device",

@@ -28,6 +28,7 @@ struct GroupState;  // owns c10d's process group; src/group_state.h
 // means the default group wherever a group is asked for, as None does in Python.
 class DDP_API ProcessGroup {
  public:
+  // The empty handle; the other is what the SDK makes of its own groups.
   ProcessGroup() = default;
   explicit ProcessGroup(std::shared_ptr<detail::GroupState> state) : state_(std::move(state)) {}
 
@@ -43,6 +44,7 @@ class DDP_API ProcessGroup {
   // Global ranks of the members, ascending: element i has rank i in the group.
   std::vector<int> ranks() const;
 
+  // For the SDK itself.
   const std::shared_ptr<detail::GroupState>& state() const { return state_; }
 
  private:
@@ -63,14 +65,18 @@ struct InitOptions {
   // The last two may end with "?rank=R&world_size=W"; without it and the options below they take
   // RANK and WORLD_SIZE, where Python wants the arguments.
   std::string init_method = "env://";
-  // Replace RANK and WORLD_SIZE if not negative.
-  int rank = -1;
-  int world_size = -1;
+  int rank = -1;        // replaces RANK if it is not negative
+  int world_size = -1;  // replaces WORLD_SIZE if it is not negative
   // For joining and for every collective. Default as in Python: Gloo 30 minutes, NCCL 10 minutes.
   std::optional<std::chrono::milliseconds> timeout = {};
   // With "nccl": makes the communicator at once on this GPU, cuda:K, instead of at the first
   // collective. Refused with "gloo", and so is another kind of device.
   std::optional<c10::Device> device_id = {};
+  // Where local_device() is the CPU: glibc keeps up to 512 MiB that tensors gave back for the next
+  // ones (mallopt), where by default it returns them to the system and pays for it in every step.
+  // Up to a fifth of the step of a small model, for some more resident memory. Does nothing if
+  // MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. Not in PyTorch.
+  bool keep_freed_memory = true;
 };
 
 // Joins the default group and returns when all ranks have come. With
