@@ -17,14 +17,15 @@
 #include "samples/common/devices.h"
 #include "samples/common/experiment_options.h"
 #include "samples/common/image_dataset.h"
+#include "samples/common/resnet18.h"
 #include "samples/common/text_table.h"
-#include "samples/data_parallel_concise/resnet18.h"
 
 namespace concise {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using digits::ImageDataset;
+using digits::ResNet18;
 using samples::TrainingPlan;
 using samples::TrainingResult;
 

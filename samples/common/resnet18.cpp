@@ -1,6 +1,6 @@
-#include "samples/data_parallel_concise/resnet18.h"
+#include "samples/common/resnet18.h"
 
-namespace concise {
+namespace digits {
 namespace {
 
 torch::nn::Conv2d convolution(int in, int out, int size, int stride) {
@@ -41,4 +41,4 @@ torch::Tensor ResNet18Impl::forward(const torch::Tensor& x) {
   return last(stages->forward(x).mean({2, 3}));
 }
 
-}  // namespace concise
+}  // namespace digits

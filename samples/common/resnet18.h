@@ -3,7 +3,7 @@
 
 #include <torch/torch.h>
 
-namespace concise {
+namespace digits {
 
 // Two 3x3 convolutions with batch norm beside a way around them. A stride, or another number of
 // channels, puts a 1x1 convolution into that way.
@@ -31,4 +31,4 @@ struct ResNet18Impl : torch::nn::Cloneable<ResNet18Impl> {
 };
 TORCH_MODULE(ResNet18);
 
-}  // namespace concise
+}  // namespace digits
