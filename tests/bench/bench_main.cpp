@@ -23,11 +23,12 @@ constexpr char kUsage[] =
     "usage: ddprun_bench --ddprun FILE [--rounds N] [--python FILE] [--baseline FILE]\n"
     "                    [--most-workers N] [--lines N] [--json FILE] [--markdown FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
-    "groups: launch fail restart output idle baseline (all of them)\n";
+    "groups: launch fail restart output idle train baseline (all of them)\n";
 
 constexpr std::pair<const char*, std::vector<Block> (*)(const Setup&)> kGroups[] = {
-    {"launch", launch_group}, {"fail", fail_group}, {"restart", restart_group},
-    {"output", output_group}, {"idle", idle_group}, {"baseline", baseline_group}};
+    {"launch", launch_group},    {"fail", fail_group}, {"restart", restart_group},
+    {"output", output_group},    {"idle", idle_group}, {"train", train_group},
+    {"baseline", baseline_group}};
 
 struct Options {
   Setup setup;
@@ -119,6 +120,10 @@ void copy_programs(Setup& setup) {
   };
   setup.floor = copy(here / "spawn_floor", "spawn_floor");
   setup.worker = copy(here / "bench_worker", "bench_worker");
+  if (fs::exists(here / "train_worker")) {
+    setup.train_worker = copy(here / "train_worker", "train_worker");
+  }
+  setup.train_script = copy(here / "train_worker.py", "train_worker.py");
   setup.ddprun = copy(setup.ddprun, "ddprun");
   if (!setup.baseline.empty()) setup.baseline = copy(setup.baseline, "baseline");
 }

@@ -18,6 +18,8 @@ std::vector<Block> restart_group(const Setup& setup);
 std::vector<Block> output_group(const Setup& setup);
 // Wake-ups and memory while all workers are silent.
 std::vector<Block> idle_group(const Setup& setup);
+// Two ranks that train with the worker SDK, against Python's DistributedDataParallel.
+std::vector<Block> train_group(const Setup& setup);
 // Against another build of ddprun; no blocks when there is none.
 std::vector<Block> baseline_group(const Setup& setup);
 

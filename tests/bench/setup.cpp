@@ -35,6 +35,10 @@ std::string no_torchrun(const Setup& setup) {
   return setup.python.empty() ? "no torchrun (give --python FILE)" : "";
 }
 
+std::string no_worker_sdk(const Setup& setup) {
+  return setup.train_worker.empty() ? "this build has no worker SDK" : "";
+}
+
 std::string refused(const Setup& setup, const Words& option) {
   ObservedProcess ddprun(ddprun_words(setup, 1) + option + Words{setup.worker, "end"});
   if (ddprun.wait() == 0) return "";

@@ -15,10 +15,12 @@ struct Setup {
   Words ddprun_options;  // put before all others
   std::string floor;     // the programs of this folder
   std::string worker;
-  std::string python;      // one that has torch; empty: no torchrun
-  std::string baseline;    // another build of ddprun; empty: none
-  int most_workers = 512;  // larger groups are left out
-  int lines = 1'000'000;   // of the output group
+  std::string train_worker;  // empty: this build has no worker SDK
+  std::string train_script;  // the same in Python
+  std::string python;        // one that has torch; empty: no torchrun
+  std::string baseline;      // another build of ddprun; empty: none
+  int most_workers = 512;    // larger groups are left out
+  int lines = 1'000'000;     // of the output group
 
   // The same with `baseline` in the place of ddprun.
   Setup with_baseline() const;
@@ -33,6 +35,8 @@ Words torchrun_words(const Setup& setup, int workers, const Words& options = {})
 
 // Why rows of torchrun are missing; empty when they are not.
 std::string no_torchrun(const Setup& setup);
+// Why rows of the worker SDK are missing; empty when they are not.
+std::string no_worker_sdk(const Setup& setup);
 // Why rows that need `option`, a name and its value and perhaps more, are missing: ddprun refuses
 // it. Empty when ddprun runs a program with it.
 std::string refused(const Setup& setup, const Words& option);
