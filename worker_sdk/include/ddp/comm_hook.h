@@ -36,6 +36,7 @@ struct BucketState;  // owns c10d's bucket; src/comm_hook_adapter.h
 // PyTorch: torch.distributed.GradBucket.
 class DDP_API GradBucket {
  public:
+  // For the SDK itself.
   explicit GradBucket(std::shared_ptr<detail::BucketState> state) : state_(std::move(state)) {}
 
   // Its place in the order in which buckets are ready: 0 is the first.

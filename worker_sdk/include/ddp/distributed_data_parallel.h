@@ -129,6 +129,7 @@ struct ModuleImpl<Module> {
 // PyTorch: DistributedDataParallel.no_sync().
 class [[nodiscard]] DDP_API NoSyncGuard {
  public:
+  // What no_sync() calls.
   explicit NoSyncGuard(std::shared_ptr<detail::DataParallelCore> core);
   ~NoSyncGuard();
   NoSyncGuard(const NoSyncGuard&) = delete;
@@ -151,16 +152,20 @@ class [[nodiscard]] DDP_API NoSyncGuard {
 template <class Module>
 class DistributedDataParallel {
  public:
+  // The class of the wrapped module, and the type of the options.
   using Impl = typename detail::ModuleImpl<Module>::type;
   using Options = DistributedDataParallelOptions;
   static_assert(
       std::derived_from<Impl, torch::nn::Module>,
       "DistributedDataParallel wraps a torch::nn::Module or a holder made by TORCH_MODULE");
 
+  // Checks that all ranks have the same parameters and gives them rank 0's values: blocks until
+  // every rank of the group has come here. Throws ddp::Error on every rank if the models differ,
+  // and for an empty holder, a module without parameters that require a gradient, one on several
+  // kinds of devices, options that contradict each other, and a rank outside process_group.
   explicit DistributedDataParallel(std::shared_ptr<Impl> module, const Options& options = {})
       : module_(std::move(module)),
         core_(std::make_shared<detail::DataParallelCore>(module_, options)) {}
-
   explicit DistributedDataParallel(Module module, const Options& options = {})
       : DistributedDataParallel(share(std::move(module)), options) {}
 
@@ -183,11 +188,13 @@ class DistributedDataParallel {
     return output;
   }
 
+  // The same as forward.
   template <class... Inputs>
   auto operator()(Inputs&&... inputs) {
     return forward(std::forward<Inputs>(inputs)...);
   }
 
+  // This wrapper: its forward, and not that of the module, is synchronized.
   DistributedDataParallel* operator->() { return this; }
   const DistributedDataParallel* operator->() const { return this; }
 
@@ -196,6 +203,7 @@ class DistributedDataParallel {
   const Impl& module() const { return *module_; }
   const std::shared_ptr<Impl>& ptr() const { return module_; }
 
+  // For the accumulation of gradients: see NoSyncGuard.
   NoSyncGuard no_sync() { return NoSyncGuard(core_); }
 
   // For ranks with different numbers of batches: see JoinGuard. Each rank calls it before its loop.
@@ -214,6 +222,7 @@ class DistributedDataParallel {
   // PyTorch: DistributedDataParallel._get_ddp_logging_data(), there with numbers as numbers.
   std::map<std::string, std::string> logging_data() const { return core_->logging_data(); }
 
+  // The functions of torch::nn::Module that a training needs, on the wrapped module.
   std::vector<at::Tensor> parameters() const { return module_->parameters(); }
   auto named_parameters() const { return module_->named_parameters(); }
   std::vector<at::Tensor> buffers() const { return module_->buffers(); }
@@ -245,6 +254,7 @@ class DistributedDataParallel {
   std::shared_ptr<detail::DataParallelCore> core_;
 };
 
+// So that the type of the module need not be written out.
 template <class Impl>
 DistributedDataParallel(std::shared_ptr<Impl>) -> DistributedDataParallel<Impl>;
 template <class Impl>

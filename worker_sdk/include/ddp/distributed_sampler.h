@@ -21,9 +21,9 @@ namespace ddp {
 
 // The arguments of Python's DistributedSampler, with its defaults.
 struct DistributedSamplerOptions {
-  // The number of parts and the part to hand out. Not given: world size and rank of the default
-  // process group.
+  // The number of parts. Not given: the world size of the default process group.
   std::optional<int> num_replicas = std::nullopt;
+  // The part to hand out, from 0. Not given: the rank in the default process group.
   std::optional<int> rank = std::nullopt;
   // Shuffle anew in each epoch, the same way on all ranks; otherwise in the order of the data set.
   bool shuffle = true;

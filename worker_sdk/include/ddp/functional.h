@@ -4,9 +4,8 @@
 //
 //   auto copies = ddp::functional::broadcast_params(params, devices);
 //   auto [xs, ys] = ddp::functional::split_batch(x, y, devices);
-//   …                                                  // loss(forward(xs[k], copies[k]),
-//   ys[k]).backward() ddp::functional::all_reduce(gradients_of_one_parameter);  // one tensor for
-//   each device
+//   for (size_t k = 0; k < xs.size(); ++k) loss(forward(xs[k], copies[k]), ys[k]).backward();
+//   ddp::functional::all_reduce(gradients_of_one_parameter);  // one tensor for each device
 //
 // Errors are ddp::Error.
 #pragma once

@@ -44,6 +44,7 @@ class DDP_API Future {
   void set_result(const at::Tensor& value);
   void set_exception(std::exception_ptr failure);
 
+  // For the SDK itself.
   const std::shared_ptr<detail::FutureState>& state() const { return state_; }
 
  private:

@@ -39,6 +39,7 @@ struct JoinOptions {
 // PyTorch: DistributedDataParallel.join(), a context manager.
 class [[nodiscard]] DDP_API JoinGuard {
  public:
+  // What join() calls.
   JoinGuard(std::shared_ptr<detail::DataParallelCore> core, const JoinOptions& options);
   ~JoinGuard() noexcept(false);
   JoinGuard(const JoinGuard&) = delete;

@@ -9,6 +9,7 @@ namespace ddp {
 // PyTorch: torch.distributed.ReduceOp.
 class ReduceOp {
  public:
+  // The operations, with PyTorch's names.
   enum Kind { SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM };
 
   // Implicit: all_reduce(tensor, ReduceOp::MAX).
@@ -21,6 +22,7 @@ class ReduceOp {
     return op;
   }
 
+  // Which operation, and the factor of PREMUL_SUM (1 for the others).
   constexpr Kind kind() const { return kind_; }
   constexpr double factor() const { return factor_; }
 

@@ -24,8 +24,9 @@
 
 namespace ddp {
 
+// For spawn.
 struct SpawnOptions {
-  int nprocs = 1;
+  int nprocs = 1;  // how many processes to start
   // How long the others have after SIGTERM, once one has failed, before they are killed.
   std::chrono::milliseconds grace = std::chrono::seconds(5);
 };
@@ -52,8 +53,10 @@ DDP_API void spawn(const SpawnOptions& options, const std::string& name,
 template <class... Parameters>
 class SpawnWorker {
  public:
+  // What a worker is: a function of its rank and the arguments of spawn.
   using Function = void (*)(int rank, Parameters...);
 
+  // Registers `function` as `name`.
   SpawnWorker(const std::string& name, Function function) {
     detail::register_worker(name, {problem_with, run, reinterpret_cast<void (*)()>(function)});
   }

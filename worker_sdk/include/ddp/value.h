@@ -32,18 +32,22 @@ class Value;
 // The key of a Dict: a string or an integer, as in Python, where 1 and "1" differ.
 class DDP_API Key {
  public:
+  // Implicit, so that a literal is a key.
   Key(std::string text) : key_(std::move(text)) {}
   Key(const char* text) : key_(std::string(text)) {}
   template <std::integral Integer>
   Key(Integer number) : key_(static_cast<std::int64_t>(number)) {}
 
+  // Whether it is a string and not an integer.
   bool is_string() const { return std::holds_alternative<std::string>(key_); }
-  // Throw ddp::Error if it is the other kind.
+  // The string, or the integer. Throws ddp::Error if it is the other kind.
   const std::string& str() const;
   std::int64_t number() const;
+
   // As Python shows it: 'fc1.weight' or 3.
   std::string repr() const;
 
+  // Integers before strings, each in their own order.
   friend auto operator<=>(const Key&, const Key&) = default;
   friend bool operator==(const Key&, const Key&) = default;
 
@@ -55,8 +59,10 @@ class DDP_API Key {
 // PyTorch: dict and collections.OrderedDict, which are read alike and written as dict.
 class DDP_API Dict {
  public:
+  // A key with its value.
   using Item = std::pair<Key, Value>;
 
+  // Empty, of items (a key that comes twice has its last value), or as another.
   Dict();
   Dict(std::initializer_list<Item> items);
   Dict(const Dict& other);
@@ -65,22 +71,26 @@ class DDP_API Dict {
   Dict& operator=(Dict&& other) noexcept;
   ~Dict();
 
+  // The number of items, whether there are none, and whether this key is among them.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
   bool contains(const Key& key) const { return find(key) != nullptr; }
-  // Null if there is none. Valid until an item is added or erased.
+
+  // The value of the key, null if there is none. Valid until an item is added or erased.
   const Value* find(const Key& key) const;
   Value* find(const Key& key);
 
   // The value of the key; a new one, None, if there is none. Valid as that of find.
   Value& operator[](const Key& key);
-  // Throws ddp::Error that lists the keys if there is none.
+
+  // The value of the key. Throws ddp::Error that lists the keys if there is none.
   const Value& operator[](const Key& key) const { return at(key); }
   const Value& at(const Key& key) const;
 
   // Whether there was one. Takes time in proportion to size().
   bool erase(const Key& key);
 
+  // The items in their order.
   std::vector<Item>::const_iterator begin() const;
   std::vector<Item>::const_iterator end() const;
 
@@ -94,12 +104,14 @@ using List = std::vector<Value>;
 
 // Values that belong together. PyTorch: tuple, and torch.Size, which is read as one.
 struct Tuple {
-  std::vector<Value> items;
+  std::vector<Value> items;  // in their order
 };
 
 // One value of any of these kinds; None if nothing is given.
 class DDP_API Value {
  public:
+  // Implicit, so that `dict["epoch"] = 3` does what it says. Integers become int64, floating
+  // numbers double, as in Python.
   Value() = default;
   Value(std::nullptr_t) {}
   template <std::same_as<bool> Bool>  // no pointer
@@ -116,6 +128,7 @@ class DDP_API Value {
   Value(Tuple tuple) : value_(std::move(tuple)) {}
   Value(Dict dict) : value_(std::move(dict)) {}
 
+  // Whether the value is of this kind. A bool is no integer here.
   bool is_none() const { return holds<std::monostate>(); }
   bool is_bool() const { return holds<bool>(); }
   bool is_int() const { return holds<std::int64_t>(); }

@@ -23,6 +23,7 @@ struct WorkState;  // owns c10d's Work; src/work_state.h
 // PyTorch: torch.distributed.Work.
 class DDP_API Work {
  public:
+  // The empty Work; the other is what the collectives return.
   Work() = default;
   explicit Work(std::shared_ptr<detail::WorkState> state) : state_(std::move(state)) {}
 
