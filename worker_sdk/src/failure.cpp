@@ -6,6 +6,9 @@
 #include <exception>
 #include <typeinfo>
 
+#include "ddp/process_group.h"
+#include "worker_sdk/src/group_state.h"
+
 namespace ddp::detail {
 namespace {
 
@@ -26,6 +29,12 @@ Failure current_failure() {
   } catch (...) {
     return {"unknown exception", "unknown exception"};
   }
+}
+
+void tell_peers(const Failure& failure) {
+  if (!is_initialized()) return;
+  const auto peers = resolve({}, "record")->peers;
+  if (peers) peers->note_own_end(failure.message);
 }
 
 }  // namespace ddp::detail

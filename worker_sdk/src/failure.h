@@ -13,4 +13,7 @@ struct Failure {
 // Of the exception being handled: call it inside a catch block.
 Failure current_failure();
 
+// For the ranks that will lose their connection to this one, if it has joined any.
+void tell_peers(const Failure& failure);
+
 }  // namespace ddp::detail

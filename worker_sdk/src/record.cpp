@@ -10,7 +10,6 @@
 #include "worker_sdk/src/checkpoint_file.h"
 #include "worker_sdk/src/error_file.h"
 #include "worker_sdk/src/failure.h"
-#include "worker_sdk/src/group_state.h"
 
 namespace ddp {
 namespace {
@@ -29,13 +28,6 @@ void write_down(const detail::Failure& failure) {
   const auto json = detail::error_json(failure.message, failure.stack, std::time(nullptr));
   const std::string problem = detail::write_error_file(path, json);
   if (!problem.empty()) tell("ddp::record: " + problem);
-}
-
-// For the ranks that will lose their connection to this one.
-void tell_the_others(const detail::Failure& failure) {
-  if (!is_initialized()) return;
-  const auto peers = detail::resolve({}, "record")->peers;
-  if (peers) peers->note_own_end(failure.message);
 }
 
 // NCCL's orderly end would wait for kernels that wait for other ranks; the end of the process does
@@ -60,7 +52,7 @@ int record(const std::function<int()>& body) {
   // The file first: the launcher may end this process as soon as another one has failed.
   write_down(failure);
   tell(failure.message);
-  tell_the_others(failure);
+  detail::tell_peers(failure);
   leave_groups();
   return 1;
 }

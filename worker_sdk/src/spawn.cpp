@@ -171,8 +171,10 @@ void run_if_spawned() {
     detail::run_worker(*ticket);
   } catch (...) {
     code = 1;
-    detail::answer(ticket->answer_fd, detail::to_text(detail::SpawnReason{
-                                          detail::now(), detail::current_failure().message}));
+    const detail::Failure failure = detail::current_failure();
+    detail::answer(ticket->answer_fd,
+                   detail::to_text(detail::SpawnReason{detail::now(), failure.message}));
+    detail::tell_peers(failure);
   }
   // The parent need not wait for destructors of static objects to hear of it.
   ::close(ticket->answer_fd);
