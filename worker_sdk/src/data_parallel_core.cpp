@@ -144,6 +144,14 @@ void DataParallelCore::after_forward(const std::vector<at::Tensor*>& outputs) {
   });
 }
 
+torch::OrderedDict<std::string, at::Tensor> DataParallelCore::named_parameters() const {
+  return unique_parameters(*state_->module);
+}
+
+std::vector<at::Tensor> DataParallelCore::parameters() const {
+  return named_parameters().values();
+}
+
 at::Tensor DataParallelCore::move_input(const at::Tensor& input) const {
   return state_->options.device && input.defined() ? input.to(*state_->options.device) : input;
 }

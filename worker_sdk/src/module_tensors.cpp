@@ -130,6 +130,15 @@ NamedTensors module_states(const torch::nn::Module& module, bool with_buffers) {
   return result;
 }
 
+torch::OrderedDict<std::string, at::Tensor> unique_parameters(const torch::nn::Module& module) {
+  torch::OrderedDict<std::string, at::Tensor> result;
+  OnlyOnce first_time;
+  for (const auto& each : module.named_parameters()) {
+    if (first_time(each.value())) result.insert(each.key(), each.value());
+  }
+  return result;
+}
+
 std::vector<at::Tensor> unique_buffers(torch::nn::Module& module) {
   std::vector<at::Tensor> result;
   OnlyOnce first_time;

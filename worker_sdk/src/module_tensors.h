@@ -27,6 +27,9 @@ struct NamedTensors {
 };
 NamedTensors module_states(const torch::nn::Module& module, bool with_buffers);
 
+// The parameters by name; one that the module lists under two names once, under the first.
+torch::OrderedDict<std::string, at::Tensor> unique_parameters(const torch::nn::Module& module);
+
 // The buffers; asked for anew before each broadcast because a module may replace them.
 std::vector<at::Tensor> unique_buffers(torch::nn::Module& module);
 

@@ -22,9 +22,7 @@ void train(DistributedDataParallel<Net>& model, int step, const Case& test) {
   Net::loss(model, {images.slice(0, first, first + kShare), labels.slice(0, first, first + kShare),
                     use_extra})
       .backward();
-  std::set<const void*> seen;  // shared parameters are listed twice
   for (const auto& parameter : model->named_parameters()) {
-    if (!seen.insert(parameter->unsafeGetTensorImpl()).second) continue;
     show(test.name + ": step " + std::to_string(step) + " gradient " + parameter.key(),
          parameter->grad());
   }
@@ -50,16 +48,6 @@ DistributedDataParallelOptions options(const Case& test) {
 }
 
 using Optimizer = std::unique_ptr<torch::optim::Optimizer>;
-
-// LibTorch lists a shared parameter twice, and an optimizer would take two steps with it.
-std::vector<torch::Tensor> each_once(const std::vector<torch::Tensor>& parameters) {
-  std::vector<torch::Tensor> result;
-  std::set<const void*> seen;
-  for (const torch::Tensor& each : parameters) {
-    if (seen.insert(each.unsafeGetTensorImpl()).second) result.push_back(each);
-  }
-  return result;
-}
 
 Optimizer optimizer_for(const std::vector<torch::Tensor>& parameters, const Case& test) {
   using namespace torch::optim;
@@ -152,7 +140,7 @@ void run(const Case& test) {
   auto net = std::make_shared<Net>(test);
   DistributedDataParallel<Net> model(net, options(test));
   register_hook(model, test);
-  const Optimizer optimizer = optimizer_for(each_once(model->parameters()), test);
+  const Optimizer optimizer = optimizer_for(model->parameters(), test);
   const auto one_step = [&](int step) {
     zero_grad(*optimizer);
     if (test.has("no_sync")) {

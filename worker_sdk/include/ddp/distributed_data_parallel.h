@@ -94,6 +94,9 @@ class DDP_API DataParallelCore {
   void after_forward(const std::vector<at::Tensor*>& outputs);
 
   at::Tensor move_input(const at::Tensor& input) const;
+  // Each tensor once, by its first name.
+  std::vector<at::Tensor> parameters() const;
+  torch::OrderedDict<std::string, at::Tensor> named_parameters() const;
   std::map<std::string, std::string> logging_data() const;
 
   void register_comm_hook(const CommHook& hook, const std::string& name);
@@ -222,9 +225,13 @@ class DistributedDataParallel {
   // PyTorch: DistributedDataParallel._get_ddp_logging_data(), there with numbers as numbers.
   std::map<std::string, std::string> logging_data() const { return core_->logging_data(); }
 
-  // The functions of torch::nn::Module that a training needs, on the wrapped module.
-  std::vector<at::Tensor> parameters() const { return module_->parameters(); }
-  auto named_parameters() const { return module_->named_parameters(); }
+  // The functions of torch::nn::Module that a training needs, on the wrapped module. A parameter
+  // that two layers share is listed once, as in Python, so that an optimizer does not take two
+  // steps with it; LibTorch's own functions list it twice.
+  std::vector<at::Tensor> parameters() const { return core_->parameters(); }
+  torch::OrderedDict<std::string, at::Tensor> named_parameters() const {
+    return core_->named_parameters();
+  }
   std::vector<at::Tensor> buffers() const { return module_->buffers(); }
   auto named_buffers() const { return module_->named_buffers(); }
   void train(bool on = true) { module_->train(on); }
