@@ -17,6 +17,7 @@
 # headers of CUDA and NCCL, or --prebuilt; and LibTorch in both cases. It says what is missing and fetches nothing.
 # Building takes 2 to 4 minutes with 16 cores, each check has a limit of 60 seconds, and there are 7 of them.
 set -uo pipefail
+caller_dir=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
 torch_root=${Torch_ROOT:-}
@@ -33,10 +34,16 @@ missing() {
   exit 2
 }
 
+# A folder that the caller named, seen from there.
+folder() { (cd "$caller_dir" && realpath -m -- "$1"); }
+
 while (($#)); do
   case $1 in
-    --torch-root) torch_root=${2:-} && shift ;;
-    --prebuilt) prebuilt=yes && build=${2:-} && shift ;;
+    --torch-root | --prebuilt)
+      [[ -n ${2:-} ]] || missing "$1 needs a folder"
+      if [[ $1 == --prebuilt ]]; then prebuilt=yes build=$(folder "$2"); else torch_root=$(folder "$2"); fi
+      shift
+      ;;
     --on-cpu) device=cpu ;;
     *) missing "unknown word '$1'; the head of this file says what there is" ;;
   esac
@@ -104,16 +111,16 @@ row() {
 }
 
 if [[ $device == cuda ]]; then
-  gpus=$("$ddprun" --dry-run -n auto /bin/true 2>/dev/null | grep -cE '^ +[0-9]+ +[0-9]+ +cuda:')
+  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ') || gpus=$(compgen -G '/dev/nvidia[0-9]*' | wc -l)
   one=(-n 1 --device cuda) two=(-n 2 --device cuda --oversubscribe) more=(-n $((gpus + 1)) --device cuda)
-  backend=nccl name="cuda:0"
+  backend=nccl name="cuda:0" found="$gpus GPU"
 else
   one=(-n 1 --device cpu) two=(-n 2 --device cpu) more=(-n 2 --simulate-gpus 1)
-  backend=gloo name=cpu
+  backend=gloo name=cpu found="GPU"
 fi
 row "a worker's device" 0 "$name" "$ddprun" "${one[@]}" "$check" device "$device"
 row "more workers than GPUs are refused" 2 "visible" "$ddprun" "${more[@]}" /bin/true
-row "what --doctor says" 0 "GPU" "$ddprun" --doctor
+row "what --doctor says" 0 "$found" "$ddprun" --doctor
 row "collectives, 1 rank" 0 "with $backend" "$ddprun" "${one[@]}" "$check" collectives "$device"
 row "collectives, 2 ranks on one device" 0 "with $backend" "$ddprun" "${two[@]}" "$check" collectives "$device"
 row "DDP equals the CPU, 2 ranks on one device" 0 "DDP against" "$ddprun" "${two[@]}" "$check" ddp "$device"
