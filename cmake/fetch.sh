@@ -87,7 +87,7 @@ need_tools() {
   local boost packages
   boost=$(boost_version)
   packages=(g++ cmake ninja-build ccache "libboost$boost-dev" "libboost-program-options$boost-dev"
-            "libboost-json$boost-dev" libhwloc-dev zlib1g-dev libgtest-dev libgmock-dev procps)
+            "libboost-json$boost-dev" libhwloc-dev zlib1g-dev libgtest-dev libgmock-dev make pkg-config procps)
   usable_python python3 || packages+=(python3 python3-venv)
   need_packages "${packages[@]}"
 }
@@ -171,7 +171,7 @@ get_torch() {
   if [[ -z $version_wanted ]]; then
     torch_root=$(active_torch)
     [[ -z $torch_root ]] || return 0
-  elif [[ -e $python_folder/ddprun-complete ]]; then
+  elif [[ -e $python_folder/ddprun-ready ]]; then
     torch_root=$(torch_of_interop_python)
     return
   fi
@@ -208,7 +208,7 @@ python_is_complete() {
 }
 
 get_interop_python() {
-  local complete=$python_folder/ddprun-complete
+  local complete=$python_folder/ddprun-ready
   if [[ $torch_root == "$(active_torch)" ]] && is_pinned_torch python3; then
     interop_python=$(command -v python3)
     return
@@ -232,6 +232,8 @@ get_interop_python() {
     rm -rf "$python_folder/tmp"
     python_is_complete "$python_folder" || die "pip ended well, but $interop_python cannot import torch and numpy."
   fi
+  "$interop_python" -m pip --disable-pip-version-check --quiet install safetensors ||
+    say "safetensors could not be fetched: the test that reads our files with it is left out"
   touch "$complete"
   end_fetch
 }
