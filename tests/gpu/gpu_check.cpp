@@ -107,14 +107,46 @@ bool check_ddp() {
   return right;
 }
 
+// A converted batch norm on the ranks' shares is a plain one on the whole batch, forward, backward
+// and in its running statistics.
+bool check_sync_batch_norm() {
+  ddp::init_process_group();
+  const int rank = ddp::rank(), size = ddp::world_size();
+  torch::manual_seed(3);
+  const auto x = torch::randn({4 * size, 3, 5, 5}), y = torch::randn({4 * size, 3, 5, 5});
+  torch::nn::BatchNorm2d plain(3), joined(3);
+  joined->to(ddp::local_device());
+  ddp::convert_sync_batchnorm(*joined);
+  const auto share = [&](const torch::Tensor& whole) {
+    return whole.slice(0, 4 * rank, 4 * (rank + 1));
+  };
+  const auto gradient = [](torch::nn::BatchNorm2d& norm, torch::Tensor in,
+                           const torch::Tensor& out) {
+    in.requires_grad_(true);
+    (norm(in) * out).sum().backward();
+    return in.grad().cpu();
+  };
+  const auto device = ddp::local_device();
+  const auto whole = gradient(plain, x.clone(), y);
+  const auto part = gradient(joined, share(x).to(device).detach(), share(y).to(device));
+  bool right = agree("gradient of the input, SyncBatchNorm", part, share(whole), 1e-4);
+  right &=
+      agree("running mean, SyncBatchNorm", joined->running_mean.cpu(), plain->running_mean, 1e-5);
+  right &= agree("running var, SyncBatchNorm", joined->running_var.cpu(), plain->running_var, 1e-5);
+  ddp::destroy_process_group();
+  return right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, bool (*)()> checks{
-      {"device", check_device}, {"collectives", check_collectives}, {"ddp", check_ddp}};
+  const std::map<std::string, bool (*)()> checks{{"device", check_device},
+                                                 {"collectives", check_collectives},
+                                                 {"ddp", check_ddp},
+                                                 {"sync_batch_norm", check_sync_batch_norm}};
   const std::string what = argc > 1 ? argv[1] : "", where = argc > 2 ? argv[2] : "";
   if (!checks.contains(what) || (where != "cuda" && where != "cpu")) {
-    std::fprintf(stderr, "usage: gpu_check device|collectives|ddp cuda|cpu\n");
+    std::fprintf(stderr, "usage: gpu_check device|collectives|ddp|sync_batch_norm cuda|cpu\n");
     return 2;
   }
   on_cuda = where == "cuda";

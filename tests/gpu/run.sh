@@ -15,7 +15,7 @@
 #
 # On a fresh machine without network it needs g++ 12, CMake 3.25, Boost 1.81 (Asio, Program_options, JSON) and the
 # headers of CUDA and NCCL, or --prebuilt; and LibTorch in both cases. It says what is missing and fetches nothing.
-# Building takes 2 to 4 minutes with 16 cores, each check has a limit of 60 seconds, and there are 7 of them.
+# Building takes 2 to 4 minutes with 16 cores, each check has a limit of 60 seconds, and there are 8 of them.
 set -uo pipefail
 caller_dir=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
@@ -124,6 +124,8 @@ row "what --doctor says" 0 "$found" "$ddprun" --doctor
 row "collectives, 1 rank" 0 "with $backend" "$ddprun" "${one[@]}" "$check" collectives "$device"
 row "collectives, 2 ranks on one device" 0 "with $backend" "$ddprun" "${two[@]}" "$check" collectives "$device"
 row "DDP equals the CPU, 2 ranks on one device" 0 "DDP against" "$ddprun" "${two[@]}" "$check" ddp "$device"
+row "SyncBatchNorm equals the whole batch, 2 ranks" 0 "running var" \
+  "$ddprun" "${two[@]}" "$check" sync_batch_norm "$device"
 if [[ $device == cuda ]]; then
   TORCH_DIST_USE_NCCL2=0 row "DDP equals the CPU, TORCH_DIST_USE_NCCL2=0" 0 "DDP against" \
     "$ddprun" "${two[@]}" "$check" ddp "$device"
