@@ -19,7 +19,6 @@ namespace ddp::compat {
 struct ReducerArguments {
   std::vector<at::Tensor> parameters;
   std::vector<std::vector<std::size_t>> buckets;
-  std::vector<std::size_t> bucket_limits;
   c10::intrusive_ptr<c10d::ProcessGroup> group;
   std::vector<bool> expect_sparse;
   std::int64_t bucket_bytes_cap = 0;
@@ -33,8 +32,7 @@ struct ReducerArguments {
   bool lazy_bucket_allocation = false;
 };
 
-// Its constructor began with the limits of the buckets as third argument (up to 2.6); since then it
-// lost those (2.7) and got one argument after the other at its end.
+// Its constructor got one argument after the other at its end.
 template <class Reducer, class... More>
 constexpr bool kReducerTakes =
     std::is_constructible_v<Reducer, std::vector<at::Tensor>, std::vector<std::vector<std::size_t>>,
@@ -83,14 +81,8 @@ std::shared_ptr<Reducer> make_reducer(ReducerArguments a) {
     return make(skip, python, a.bucket_bytes_cap_list);
   } else if constexpr (kSkipsUnused<Reducer>) {
     return make(skip, python);
-  } else if constexpr (kReducerTakes<Reducer>) {
-    return make();
   } else {
-    return std::make_shared<Reducer>(std::move(a.parameters), std::move(a.buckets),
-                                     std::move(a.bucket_limits), std::move(a.group),
-                                     std::move(a.expect_sparse), a.bucket_bytes_cap,
-                                     a.find_unused_parameters, a.gradient_as_bucket_view,
-                                     std::move(a.names), a.first_bucket_bytes_cap);
+    return make();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "worker_sdk/src/compat.h"
@@ -73,15 +74,13 @@ std::shared_ptr<c10d::Reducer> make_reducer(const GroupState& group,
                                             const TrainableParameters& parameters,
                                             const DistributedDataParallelOptions& options) {
   BucketCaps caps = bucket_caps(options);
-  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
-      parameters.tensors, first_bucket_limits(options, caps), parameters.expect_sparse);
+  auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
+      parameters.tensors, first_bucket_limits(options, caps), parameters.expect_sparse));
   // Gradients come roughly in the opposite order of the parameters.
   std::reverse(buckets.begin(), buckets.end());
-  std::reverse(limits.begin(), limits.end());
   compat::ReducerArguments arguments{
       .parameters = parameters.tensors,
       .buckets = std::move(buckets),
-      .bucket_limits = std::move(limits),
       .group = group.group,
       .expect_sparse = parameters.expect_sparse,
       .bucket_bytes_cap = caps.usual,

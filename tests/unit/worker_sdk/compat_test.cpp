@@ -9,7 +9,6 @@ namespace {
 
 using Parameters = std::vector<at::Tensor>;
 using Buckets = std::vector<std::vector<std::size_t>>;
-using Limits = std::vector<std::size_t>;
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
 using Sparse = std::vector<bool>;
 using Names = std::unordered_map<std::size_t, std::string>;
@@ -18,25 +17,18 @@ using Caps = std::vector<std::int64_t>;
 struct Common {
   std::int64_t cap = 0, first_cap = 0;
   bool find_unused = false, view = false;
-  std::size_t limits = 0;
-};
-
-struct ReducerOf26 : Common {
-  ReducerOf26(Parameters, Buckets, Limits bucket_limits, Group, Sparse, std::int64_t bytes_cap,
-              bool unused, bool as_view, Names, std::int64_t first)
-      : Common{bytes_cap, first, unused, as_view, bucket_limits.size()} {}
 };
 
 struct ReducerOf27 : Common {
   ReducerOf27(Parameters, Buckets, Group, Sparse, std::int64_t bytes_cap, bool unused, bool as_view,
               Names, std::int64_t first)
-      : Common{bytes_cap, first, unused, as_view, 0} {}
+      : Common{bytes_cap, first, unused, as_view} {}
 };
 
 struct ReducerFrom28 : Common {
   ReducerFrom28(Parameters, Buckets, Group, Sparse, std::int64_t bytes_cap, bool unused,
                 bool as_view, Names, std::int64_t first, bool skip, bool python)
-      : Common{bytes_cap, first, unused, as_view, 0} {
+      : Common{bytes_cap, first, unused, as_view} {
     EXPECT_FALSE(skip || python);
   }
 };
@@ -45,7 +37,7 @@ struct ReducerFrom212 : Common {
   ReducerFrom212(Parameters, Buckets, Group, Sparse, std::int64_t bytes_cap, bool unused,
                  bool as_view, Names, std::int64_t first, bool skip, bool python, Caps caps,
                  bool batched_copy = false)
-      : Common{bytes_cap, first, unused, as_view, 0} {
+      : Common{bytes_cap, first, unused, as_view} {
     EXPECT_FALSE(skip || python || batched_copy);
     EXPECT_TRUE(caps.empty());
   }
@@ -53,12 +45,11 @@ struct ReducerFrom212 : Common {
 
 template <class Reducer>
 class EachReducer : public testing::Test {};
-using Reducers = testing::Types<ReducerOf26, ReducerOf27, ReducerFrom28, ReducerFrom212>;
+using Reducers = testing::Types<ReducerOf27, ReducerFrom28, ReducerFrom212>;
 TYPED_TEST_SUITE(EachReducer, Reducers);
 
 TYPED_TEST(EachReducer, GetsItsArgumentsInTheirPlaces) {
   ReducerArguments arguments;
-  arguments.bucket_limits = {7, 8};
   arguments.bucket_bytes_cap = 25;
   arguments.first_bucket_bytes_cap = 1;
   arguments.gradient_as_bucket_view = true;
@@ -67,12 +58,11 @@ TYPED_TEST(EachReducer, GetsItsArgumentsInTheirPlaces) {
   EXPECT_EQ(reducer->first_cap, 1);
   EXPECT_TRUE(reducer->view);
   EXPECT_FALSE(reducer->find_unused);
-  EXPECT_EQ(reducer->limits, (std::is_same_v<TypeParam, ReducerOf26> ? 2u : 0u));
 }
 
 TEST(MissingOption, IsTheFirstThatIsSetAndThatTheReducerDoesNotHave) {
   ReducerArguments arguments;
-  EXPECT_EQ(missing_option<ReducerOf26>(arguments), nullptr);
+  EXPECT_EQ(missing_option<ReducerOf27>(arguments), nullptr);
   arguments.batched_grad_copy = true;
   EXPECT_STREQ(missing_option<ReducerFrom28>(arguments), "batched_grad_copy");
   EXPECT_EQ(missing_option<ReducerFrom212>(arguments), nullptr);
