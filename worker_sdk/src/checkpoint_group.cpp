@@ -68,7 +68,6 @@ Value load_on_all(const std::string& path, c10::Device device, const ProcessGrou
 
 void broadcast_parameters(const torch::nn::Module& module, int src, const ProcessGroup& group) {
   constexpr const char* kName = "broadcast_parameters";
-  constexpr std::size_t kAtOnce = 250 << 20;  // bytes; what Python uses
   const auto state = detail::resolve(group, kName);
   if (!state->is_member()) return;
   const auto root = std::find(state->ranks.begin(), state->ranks.end(), src);
@@ -79,7 +78,7 @@ void broadcast_parameters(const torch::nn::Module& module, int src, const Proces
   }
   detail::translated(state->global_rank, kName, [&] {
     const auto states = detail::module_states(module, /*with_buffers=*/true);
-    c10d::broadcast_coalesced(state->group, states.tensors, kAtOnce,
+    c10d::broadcast_coalesced(state->group, states.tensors, detail::kBroadcastBytes,
                               static_cast<int>(root - state->ranks.begin()));
   });
 }

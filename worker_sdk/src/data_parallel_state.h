@@ -12,9 +12,6 @@
 
 namespace ddp::detail {
 
-// Of a broadcast of parameters or buffers, as in Python.
-inline constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
-
 struct DataParallelState {
   std::shared_ptr<GroupState> group;
   std::shared_ptr<torch::nn::Module> module;

@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <unordered_set>
 
+#include "worker_sdk/src/gather_tensors.h"
 #include "worker_sdk/src/model_signature.h"
 #include "worker_sdk/src/translate.h"
 
@@ -56,12 +57,9 @@ std::vector<TensorSignature> signature(const TrainableParameters& parameters,
 // The tensor of each member, on the CPU.
 std::vector<at::Tensor> gather(const GroupState& group, const at::Tensor& mine,
                                c10::Device device) {
-  std::vector<at::Tensor> inputs{mine.to(device)};
-  std::vector<std::vector<at::Tensor>> outputs(1);
-  for (int i = 0; i < group.size(); ++i) outputs[0].push_back(at::empty_like(inputs[0]));
-  group.group->allgather(outputs, inputs)->wait();
-  for (at::Tensor& each : outputs[0]) each = each.cpu();
-  return outputs[0];
+  auto all = gather_tensors(group, mine.to(device));
+  for (at::Tensor& each : all) each = each.cpu();
+  return all;
 }
 
 std::vector<std::string> gather_texts(const GroupState& group, const std::string& mine,

@@ -11,6 +11,9 @@
 
 namespace ddp::detail {
 
+// Of a broadcast of parameters or buffers, as in Python.
+inline constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
+
 // What the Reducer works on: parameters that need a gradient.
 struct TrainableParameters {
   std::vector<at::Tensor> tensors;

@@ -7,6 +7,7 @@
 
 #include "worker_sdk/src/compat.h"
 #include "worker_sdk/src/translate.h"
+#include "worker_sdk/src/gather_tensors.h"
 
 namespace ddp::detail {
 namespace {
@@ -57,11 +58,7 @@ at::Tensor gather_rows(const GroupState& group, const at::Tensor& mine) {
     compat::all_gather_single(*group.group, all, part)->wait();
     return all.view({group.size(), -1});
   }
-  std::vector<at::Tensor> inputs{mine};
-  std::vector<std::vector<at::Tensor>> outputs(1);
-  for (int i = 0; i < group.size(); ++i) outputs[0].push_back(at::empty_like(mine));
-  group.group->allgather(outputs, inputs)->wait();
-  return at::stack(outputs[0]);
+  return at::stack(gather_tensors(group, mine));
 }
 
 // The rows without those of ranks that had no batch. Throws where there is nothing to normalize by;

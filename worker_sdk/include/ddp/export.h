@@ -1,5 +1,5 @@
-// DDP_API marks what libddp, a shared library with hidden symbols, gives to programs.
+// The visibility of symbols.
 #pragma once
 
-// Marks what the shared library offers.
+// Marks what libddp, a shared library with hidden symbols, gives to programs.
 #define DDP_API [[gnu::visibility("default")]]
