@@ -180,7 +180,7 @@ Work CollectiveCall::start(const std::function<c10::intrusive_ptr<c10d::Work>()>
                            std::function<void()> finish) const {
   auto state = std::make_shared<WorkState>();
   state->work = translated(group_->global_rank, what_, action,
-                           explainer(group_->peers, !is_point_to_point(what_)));
+                           explainer(group_->peers, waits_for_all(what_)));
   state->group = group_;
   state->what = what_;
   state->results = std::move(results);

@@ -139,23 +139,23 @@ std::vector<int> Peers::late_ranks() const {
   return silent;
 }
 
-std::string Peers::explain(const std::string& reason, bool all_take_part) const {
+std::string Peers::explain(const std::string& reason, bool all_wait) const {
   std::vector<int> who;
   std::string first;
   if (is_lost_peer(reason)) {
     who = or_nothing([&] { return lost_ranks(reason); });
     first = or_nothing([&] { return first_end(who); });
     let_the_launcher_hear();
-  } else if (is_late_peer(reason) && all_take_part) {
+  } else if (is_late_peer(reason) && all_wait) {
     who = or_nothing([&] { return late_ranks(); });
   }
   return explain_gloo(with_global_ranks(reason, ranks_), who) + first;
 }
 
-Explain explainer(std::shared_ptr<const Peers> peers, bool all_take_part) {
+Explain explainer(std::shared_ptr<const Peers> peers, bool all_wait) {
   if (!peers) return as_it_is;
-  return [peers = std::move(peers), all_take_part](const std::string& reason) {
-    return peers->explain(reason, all_take_part);
+  return [peers = std::move(peers), all_wait](const std::string& reason) {
+    return peers->explain(reason, all_wait);
   };
 }
 

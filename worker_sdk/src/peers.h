@@ -30,10 +30,10 @@ class Peers {
   void note_own_end(const std::string& text) const;
 
   // What a failed operation of Gloo says, for people, with the ranks that can be named: `reason` is
-  // what Gloo said. `all_take_part` is false for send and recv, for which others do not wait. Where
+  // what Gloo said. `all_wait` is what waits_for_all says of the operation. Where
   // another rank is gone, this waits a little first, once, until the launcher has heard of that
   // one; where one is late, until the others have noticed it as well. Never throws.
-  std::string explain(const std::string& reason, bool all_take_part = true) const;
+  std::string explain(const std::string& reason, bool all_wait = true) const;
 
  private:
   // Whether the member can leave anything in the store: it uses this SDK.
@@ -49,6 +49,6 @@ class Peers {
 };
 
 // explain() of a group's peers; without them, in a group of NCCL alone, the reason as it is.
-Explain explainer(std::shared_ptr<const Peers> peers, bool all_take_part = true);
+Explain explainer(std::shared_ptr<const Peers> peers, bool all_wait = true);
 
 }  // namespace ddp::detail

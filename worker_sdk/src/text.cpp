@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <regex>
+#include <set>
 
 namespace ddp::detail {
 namespace {
@@ -46,6 +47,12 @@ bool is_lost_peer(const std::string& what) {
 
 bool is_late_peer(const std::string& what) {
   return mentions(what, "imed out");
+}
+
+bool waits_for_all(const std::string& operation) {
+  static const std::set<std::string> others{"broadcast", "gather",  "recv",
+                                            "reduce",    "scatter", "send"};
+  return !others.contains(operation);
 }
 
 std::string explain_gloo(const std::string& what, const std::vector<int>& who) {

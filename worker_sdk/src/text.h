@@ -19,6 +19,10 @@ bool is_lost_peer(const std::string& what);
 // Whether it says that another rank did not come in time.
 bool is_late_peer(const std::string& what);
 
+// Whether no rank is done with the operation before all others have come to it. Where one is done
+// as soon as it has sent its part, who has not waited in vain may yet have taken part.
+bool waits_for_all(const std::string& operation);
+
 // What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
 // a broken connection or a time-out means. `who`: the ranks that are lost or late, where known.
 std::string explain_gloo(const std::string& what, const std::vector<int>& who = {});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "worker_sdk/src/future_state.h"
+#include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/work_state.h"
 
@@ -15,7 +16,7 @@ template <class Action>
 auto translated_of(const detail::WorkState& state, Action&& action) {
   return detail::translated(
       state.group->global_rank, state.what, std::forward<Action>(action),
-      detail::explainer(state.group->peers, !detail::is_point_to_point(state.what)));
+      detail::explainer(state.group->peers, detail::waits_for_all(state.what)));
 }
 
 void finish_once(detail::WorkState& state) {

@@ -12,11 +12,6 @@
 
 namespace ddp::detail {
 
-// Whether an operation concerns two ranks only.
-inline bool is_point_to_point(const std::string& what) {
-  return what == "send" || what == "recv";
-}
-
 struct WorkState {
   c10::intrusive_ptr<c10d::Work> work;
   std::shared_ptr<GroupState> group;

@@ -97,6 +97,20 @@ void silent_in_training() {
   });
 }
 
+// Rank 1 has done its part, and rank 2 never comes.
+void gather_in_vain() {
+  init_process_group({.timeout = seconds(3)});
+  if (rank() < 2) gather(torch::ones({2}), 0);
+  pause();
+}
+
+// Rank 1 never makes the group.
+void barrier_in_vain() {
+  init_process_group();
+  if (rank() == 1) pause();
+  new_group({0, 2}, seconds(2));
+}
+
 // Steps that are slow, but go on.
 void progress_goes_on() {
   for (int step = 0; step < 30; ++step) {
@@ -252,6 +266,8 @@ Scenarios fault_scenarios() {
           {"killed_in_training", killed_in_training},
           {"hung_in_training", hung_in_training},
           {"silent_in_training", silent_in_training},
+          {"gather_in_vain", gather_in_vain},
+          {"barrier_in_vain", barrier_in_vain},
           {"progress_goes_on", progress_goes_on},
           {"loader_epochs", loader_epochs},
           {"bad_samplers", bad_samplers},

@@ -74,6 +74,19 @@ TEST(HungRank, IsNamedByThoseWhoWaitedInVain) {
   }
 }
 
+TEST(HungRank, IsNotTakenForOneThatHasSentItsPart) {
+  std::vector<Child> children;
+  const StoreHost store;
+  for (int rank = 0; rank < 3; ++rank) {
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "gather_in_vain"},
+                          rank_environment(rank, 3, store.port()));
+  }
+  const Ended ended = children[0].wait(in(std::chrono::seconds(60)));
+  EXPECT_EQ(ended.exit_code, kDdpError) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("[rank 0] gather failed: Timed out waiting 3000ms"));
+  EXPECT_THAT(ended.err, HasSubstr("Another rank does not take part"));
+}
+
 TEST(Loader, DealsEverySampleOnceThroughWorkerThreads) {
   const auto ranks = run_ranks(2, "loader_epochs");
   for (const Ended& each : ranks) {

@@ -52,5 +52,14 @@ TEST(WithGlobalRanks, CountsAsTheUserDoes) {
   EXPECT_EQ(with_global_ranks("Rank 7 and rank 0", {3}), "Rank 7 and rank 0");
 }
 
+TEST(WaitsForAll, IsFalseWhereARankIsDoneWhenItHasSentItsPart) {
+  for (const char* name : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"}) {
+    EXPECT_TRUE(waits_for_all(name)) << name;
+  }
+  for (const char* name : {"send", "recv", "gather", "reduce", "scatter", "broadcast"}) {
+    EXPECT_FALSE(waits_for_all(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace ddp::detail
