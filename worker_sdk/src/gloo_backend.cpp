@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
 namespace ddp::detail {
@@ -15,20 +16,19 @@ namespace {
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using FuturePtr = c10::intrusive_ptr<c10::ivalue::Future>;
 
-using PeersPtr = std::shared_ptr<const Peers>;
-
 template <class Action>
-auto translated_gloo(const PeersPtr& peers, const std::string& name, Action&& action) {
-  return translated(peers->global_rank(), name, std::forward<Action>(action), explainer(peers));
+auto translated_gloo(const Speaker& speaker, const std::string& name, Action&& action) {
+  return translated(speaker.global_rank, name, std::forward<Action>(action),
+                    explainer(speaker.peers, waits_for_all(name)));
 }
 
 // An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it.
 class TranslatedWork : public c10d::Work {
  public:
-  TranslatedWork(WorkPtr work, PeersPtr peers, std::string name)
-      : Work(peers->global_rank(), work->retrieveOpType()),
+  TranslatedWork(WorkPtr work, Speaker speaker, std::string name)
+      : Work(speaker.global_rank, work->retrieveOpType()),
         work_(std::move(work)),
-        peers_(std::move(peers)),
+        speaker_(std::move(speaker)),
         name_(std::move(name)) {}
 
   bool isCompleted() override { return work_->isCompleted(); }
@@ -43,7 +43,7 @@ class TranslatedWork : public c10d::Work {
     const std::exception_ptr failure = work_->exception();
     if (!failure) return nullptr;
     try {
-      translated_gloo(peers_, name_, [&] { std::rethrow_exception(failure); });
+      translated_gloo(speaker_, name_, [&] { std::rethrow_exception(failure); });
     } catch (...) {
       return std::current_exception();
     }
@@ -51,22 +51,22 @@ class TranslatedWork : public c10d::Work {
   }
 
   bool wait(std::chrono::milliseconds timeout) override {
-    return translated_gloo(peers_, name_, [&] { return work_->wait(timeout); });
+    return translated_gloo(speaker_, name_, [&] { return work_->wait(timeout); });
   }
 
   FuturePtr getFuture() override {
     const FuturePtr future = work_->getFuture();
     // Copies, because the future may outlive this object.
     return future->then(
-        [peers = peers_, name = name_](c10::ivalue::Future& done) {
-          return translated_gloo(peers, name, [&] { return done.value(); });
+        [speaker = speaker_, name = name_](c10::ivalue::Future& done) {
+          return translated_gloo(speaker, name, [&] { return done.value(); });
         },
         future->elementType());
   }
 
  private:
   WorkPtr work_;
-  PeersPtr peers_;
+  Speaker speaker_;
   std::string name_;
 };
 
@@ -76,8 +76,8 @@ template <class Base>
 class TranslatedBackend : public Base {
  public:
   template <class... Arguments>
-  explicit TranslatedBackend(PeersPtr peers, Arguments&&... arguments)
-      : Base(std::forward<Arguments>(arguments)...), peers_(std::move(peers)) {}
+  explicit TranslatedBackend(Speaker speaker, Arguments&&... arguments)
+      : Base(std::forward<Arguments>(arguments)...), speaker_(std::move(speaker)) {}
 
   WorkPtr broadcast(std::vector<at::Tensor>& tensors,
                     const c10d::BroadcastOptions& options) override {
@@ -102,13 +102,13 @@ class TranslatedBackend : public Base {
  private:
   template <class Start>
   WorkPtr wrap(const char* name, Start&& start) {
-    WorkPtr work = translated_gloo(peers_, name, start);
+    WorkPtr work = translated_gloo(speaker_, name, start);
     // What checks has started another backend's operation, which is translated there.
     if constexpr (!std::is_same_v<Base, c10d::ProcessGroupGloo>) return work;
-    return c10::make_intrusive<TranslatedWork>(std::move(work), peers_, name);
+    return c10::make_intrusive<TranslatedWork>(std::move(work), speaker_, name);
   }
 
-  PeersPtr peers_;
+  Speaker speaker_;
 };
 
 std::vector<std::string> wanted_interfaces() {
@@ -124,15 +124,15 @@ std::vector<std::string> wanted_interfaces() {
 using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
 BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                             PeersPtr peers, std::chrono::milliseconds timeout) {
+                             Speaker speaker, std::chrono::milliseconds timeout) {
   auto options = compat::gloo_options<c10d::ProcessGroupGloo>(timeout, wanted_interfaces());
   return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupGloo>>(
-      std::move(peers), store, rank, size, std::move(options));
+      std::move(speaker), store, rank, size, std::move(options));
 }
 
-BackendPtr make_checking_backend(BackendPtr backend, BackendPtr gloo, PeersPtr peers) {
+BackendPtr make_checking_backend(BackendPtr backend, BackendPtr gloo, Speaker speaker) {
   return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupWrapper>>(
-      std::move(peers), std::move(backend), std::move(gloo));
+      std::move(speaker), std::move(backend), std::move(gloo));
 }
 
 }  // namespace ddp::detail

@@ -10,18 +10,23 @@
 
 namespace ddp::detail {
 
+// Whose errors these are: this rank, and who can name others; null in a group of NCCL alone.
+struct Speaker {
+  int global_rank = -1;
+  std::shared_ptr<const Peers> peers;
+};
+
 // Meets the other ranks through `store` and connects to each of them; throws what c10d throws if
-// they do not come. Failed operations of the backend throw ddp::Error with the global rank in
-// `peers`, also through their futures, which is how an error leaves loss.backward().
+// they do not come. Failed operations of the backend throw ddp::Error of the `speaker`, also
+// through their futures, which is how an error leaves loss.backward().
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
-                                                    int rank, int size,
-                                                    std::shared_ptr<const Peers> peers,
+                                                    int rank, int size, Speaker speaker,
                                                     std::chrono::milliseconds timeout);
 
 // `backend`, but each of its collectives is compared between the ranks first, through `gloo`: which
 // one, in which place, with which shapes and types. A difference is a ddp::Error on all ranks.
 c10::intrusive_ptr<c10d::Backend> make_checking_backend(c10::intrusive_ptr<c10d::Backend> backend,
                                                         c10::intrusive_ptr<c10d::Backend> gloo,
-                                                        std::shared_ptr<const Peers> peers);
+                                                        Speaker speaker);
 
 }  // namespace ddp::detail

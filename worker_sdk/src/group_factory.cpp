@@ -60,11 +60,16 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
                   ". Were they all started, and did one fail before it came here?");
 }
 
+Speaker speaker_of(const GroupState& state) {
+  return {state.global_rank, state.peers};
+}
+
 c10::intrusive_ptr<c10d::Backend> make_gloo(const GroupState& state, const StorePtr& device_store,
                                             const std::string& what) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    return make_gloo_backend(device_store, state.rank, state.size(), state.peers, state.timeout);
+    return make_gloo_backend(device_store, state.rank, state.size(), speaker_of(state),
+                             state.timeout);
   } catch (...) {
     explain_missing_ranks(state, device_store, what, begin);
   }
@@ -77,7 +82,8 @@ BackendPtr checked(const GroupState& state, BackendPtr backend, const StorePtr& 
   if (c10d::debug_level() != c10d::DebugLevel::Detail) return backend;
   const auto below =
       c10::make_intrusive<c10d::PrefixStore>("pg_wrapper:" + state.name, device_store);
-  return make_checking_backend(std::move(backend), make_gloo(state, below, what), state.peers);
+  return make_checking_backend(std::move(backend), make_gloo(state, below, what),
+                               speaker_of(state));
 }
 
 }  // namespace

@@ -21,8 +21,6 @@ class Peers {
   Peers(c10::intrusive_ptr<c10d::Store> store, c10::intrusive_ptr<c10d::Store> job_store,
         std::vector<int> ranks, int global_rank);
 
-  int global_rank() const { return global_rank_; }
-
   // This rank has connected to all others.
   void publish_own_sockets() const;
 
