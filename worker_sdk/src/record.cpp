@@ -10,6 +10,7 @@
 #include "worker_sdk/src/checkpoint_file.h"
 #include "worker_sdk/src/error_file.h"
 #include "worker_sdk/src/failure.h"
+#include "worker_sdk/src/group_state.h"
 
 namespace ddp {
 namespace {
@@ -34,7 +35,7 @@ void write_down(const detail::Failure& failure) {
 // not.
 void leave_groups() {
   try {
-    if (is_initialized() && get_backend() != "nccl") destroy_process_group();
+    if (is_initialized() && !detail::resolve({}, "record")->nccl) destroy_process_group();
   } catch (const std::exception& error) {
     tell(std::string("ddp::record: destroy_process_group: ") + error.what());
   }
