@@ -91,6 +91,7 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
     CollectiveCall(options.process_group, kName)
         .check_input(states.tensors[0], states.names[0], /*typed=*/false);
     s.device = states.tensors[0].device();
+    s.sparse_parameter = first_sparse(parameters);
     if (options.init_sync) {
       verify_same_model(*s.group, parameters, states);
       c10d::broadcast_coalesced(s.group->group, states.tensors, kBroadcastBytes, 0);
@@ -181,14 +182,23 @@ void DataParallelCore::register_comm_hook(const CommHook& hook, const std::strin
 }
 
 void DataParallelCore::begin_join(const JoinOptions& options) {
-  state_->join = options;
-  if (options.enable) state_->logger->set_uneven_input_join();
+  DataParallelState& s = *state_;
+  if (options.enable) {
+    check_can_join(s);
+    s.logger->set_uneven_input_join();
+  }
+  s.join = options;
 }
 
 void DataParallelCore::finish_join() {
   DataParallelState& s = *state_;
   if (!s.join.enable) return;
-  translated(s.group->global_rank, "join", [&] { shadow_others(s); });
+  try {
+    translated(s.group->global_rank, "join", [&] { shadow_others(s); });
+  } catch (...) {
+    leave_join_context(s);  // as the others do when they throw
+    throw;
+  }
   leave_join_context(s);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
@@ -18,6 +19,7 @@ struct DataParallelState {
   DistributedDataParallelOptions options;
   c10::Device device{c10::kCPU};  // of the parameters
   bool sync_buffers_in_forward = true;
+  std::string sparse_parameter;  // the first one with sparse gradients; may be empty
   // In this order, so that the logger goes before the reducer that it holds.
   c10::intrusive_ptr<SinkState> sink;
   std::shared_ptr<c10d::Reducer> reducer;

@@ -113,6 +113,13 @@ TrainableParameters trainable_parameters(torch::nn::Module& module) {
   return result;
 }
 
+std::string first_sparse(const TrainableParameters& parameters) {
+  const auto& sparse = parameters.expect_sparse;
+  const auto found = std::find(sparse.begin(), sparse.end(), true);
+  if (found == sparse.end()) return "";
+  return parameters.names.at(static_cast<std::size_t>(found - sparse.begin()));
+}
+
 NamedTensors module_states(const torch::nn::Module& module, bool with_buffers) {
   NamedTensors result;
   OnlyOnce first_time;

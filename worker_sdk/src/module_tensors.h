@@ -23,6 +23,9 @@ struct TrainableParameters {
 
 TrainableParameters trainable_parameters(torch::nn::Module& module);
 
+// Name of the first one that is expected to have sparse gradients; empty if there is none.
+std::string first_sparse(const TrainableParameters& parameters);
+
 // What rank 0 sends at construction: all parameters, and the buffers if `with_buffers`; detached.
 struct NamedTensors {
   std::vector<std::string> names;

@@ -48,7 +48,8 @@ void shadow_backward(const DataParallelState& state) {
     futures.push_back(state.reducer->run_comm_hook(bucket));
   }
   for (const auto& future : futures) future->waitAndThrow();
-  if (state.options.find_unused_parameters) {
+  // With a static graph the others know which are unused after their first iteration.
+  if (state.options.find_unused_parameters && !state.options.static_graph) {
     start_all_reduce(state, state.reducer->get_local_used_map_on_device())->wait();
   }
   state.reducer->push_rebuilt_params_for_all_indices();
@@ -71,6 +72,22 @@ void warn_of_many_iterations(const DataParallelState& state, int iterations) {
 }
 
 }  // namespace
+
+void check_can_join(const DataParallelState& state) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(state.group->global_rank, "join: " + why);
+  };
+  if (state.options.skip_all_reduce_unused_params) {
+    refuse(
+        "it cannot be used with skip_all_reduce_unused_params: a rank without more inputs would "
+        "not know which buckets the others leave out; leave that option out");
+  }
+  if (!state.sparse_parameter.empty()) {
+    refuse("the parameter " + state.sparse_parameter +
+           " has sparse gradients, in whose place a rank without more inputs has nothing to send; "
+           "use an embedding without sparse(true)");
+  }
+}
 
 bool syncs_buffers(const DataParallelState& state) {
   return state.require_forward_param_sync && state.sync_buffers_in_forward &&

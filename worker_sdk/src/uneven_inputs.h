@@ -6,6 +6,9 @@
 
 namespace ddp::detail {
 
+// Throws ddp::Error for a model or an option for which a rank that has joined cannot stand in.
+void check_can_join(const DataParallelState& state);
+
 // Beginning of a forward: this rank still has inputs. Throws ddp::Error if another has not and
 // throw_on_early_termination was set.
 void notify_join_context(DataParallelState& state);
@@ -25,7 +28,7 @@ void broadcast_buffers(const DataParallelState& state, int root);
 // This rank has no more inputs. Returns when the same is true of all.
 void shadow_others(DataParallelState& state);
 
-// Forward becomes as it was before join(), unless Python ranks would not.
+// Forward becomes as it was before join(), where all ranks are known to do so: Python's do not.
 void leave_join_context(DataParallelState& state);
 
 }  // namespace ddp::detail

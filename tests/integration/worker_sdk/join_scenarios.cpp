@@ -65,6 +65,57 @@ void join_throwing() {
   join_uneven({.throw_on_early_termination = true});
 }
 
+// After it has thrown everywhere the ranks train on together.
+void join_throwing_and_go_on() {
+  init_process_group({.timeout = std::chrono::seconds(20)});
+  Model model(Counter{});
+  try {
+    const auto guard = model.join({.throw_on_early_termination = true});
+    train(model, rank() + 1);
+  } catch (const Error&) {
+    std::cout << "thrown" << std::endl;
+  }
+  model.zero_grad();
+  train(model, 1);
+  const auto ranks = torch::ones({1});
+  all_reduce(ranks);
+  std::cout << "ranks: " << ranks.item<float>() << std::endl;
+  show(model);
+}
+
+// A static graph knows after its first iteration which parameters are unused.
+void join_static_graph() {
+  init_process_group({.timeout = std::chrono::seconds(20)});
+  Model model(Counter{}, {.find_unused_parameters = true, .static_graph = true});
+  {
+    const auto guard = model.join();
+    train(model, 1 + rank());
+  }
+  show(model);
+}
+
+template <class AnyModel>
+void show_refusal(AnyModel& model) {
+  try {
+    const auto guard = model.join();
+    std::cout << "not refused" << std::endl;
+  } catch (const Error& error) {
+    std::cout << error.what() << std::endl;
+  }
+}
+
+void join_refused() {
+  init_process_group();
+  torch::nn::Sequential net(torch::nn::Linear(2, 2),
+                            torch::nn::Embedding(torch::nn::EmbeddingOptions(4, 2).sparse(true)));
+  DistributedDataParallel<torch::nn::Sequential> sparse(net);
+  show_refusal(sparse);
+  const auto disabled = sparse.join({.enable = false});
+  Model skipping(Counter{},
+                 {.find_unused_parameters = true, .skip_all_reduce_unused_params = true});
+  show_refusal(skipping);
+}
+
 void join_even() {
   init_process_group();
   Model model(Counter{});
@@ -151,7 +202,8 @@ Scenarios join_scenarios() {
       {"join_throwing", join_throwing},   {"join_even", join_even},
       {"join_and_go_on", join_and_go_on}, {"join_no_sync", join_no_sync},
       {"join_finish", join_finish},       {"join_left_by_an_exception", join_left_by_an_exception},
-      {"join_peer_lost", join_peer_lost}};
+      {"join_peer_lost", join_peer_lost}, {"join_throwing_and_go_on", join_throwing_and_go_on},
+      {"join_refused", join_refused},     {"join_static_graph", join_static_graph}};
 }
 
 }  // namespace ddp::test

@@ -7,8 +7,10 @@
 namespace ddp::test {
 namespace {
 
+using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kDdpError = 3, kOtherError = 4;
 
@@ -55,6 +57,26 @@ TEST(Join, ThrowsOnAllRanksWhereItShall) {
                                       "have, and throw_on_early_termination is set"));
   EXPECT_THAT(ranks[1].err, HasSubstr("[rank 1] join: another rank has no more inputs"));
   EXPECT_THAT(ranks[2].err, HasSubstr("[rank 2] join: another rank has no more inputs"));
+}
+
+// Gradients (1 + 2) / 2 twice; rank 1 has seen one more, and then rank 0's number.
+TEST(Join, TheRanksTrainOnAfterItHasThrown) {
+  expect_output(run_ranks(2, "join_throwing_and_go_on"), "thrown\nranks: 2\nweight -3, seen 2\n");
+}
+
+// 3 / 2, then 2 / 2.
+TEST(Join, AStaticGraphNeedsNoMapOfUsedParameters) {
+  expect_output(run_ranks(2, "join_static_graph"), "weight -2.5, seen 2\n");
+}
+
+TEST(Join, IsRefusedWhereNobodyCanStandIn) {
+  const auto ranks = run_ranks(1, "join_refused");
+  EXPECT_THAT(ranks[0].out, HasSubstr("[rank 0] join: the parameter 1.weight has sparse gradients"))
+      << describe(ranks);
+  const std::string refusal = "[rank 0] join: it cannot be used with skip_all_reduce_unused_params";
+  EXPECT_THAT(ranks[0].out + ranks[0].err,
+              AnyOf(HasSubstr(refusal), HasSubstr("does not have the option")));
+  EXPECT_THAT(ranks[0].out, Not(HasSubstr("not refused")));
 }
 
 TEST(Join, AnExceptionPassesWithoutWaitingForTheOthers) {

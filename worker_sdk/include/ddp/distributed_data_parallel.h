@@ -61,8 +61,9 @@ struct DistributedDataParallelOptions {
   // Sizes of the first buckets in MiB, one each; the last counts for all that follow. If not empty,
   // bucket_cap_mb does not count. Needs LibTorch 2.11.
   std::vector<double> bucket_cap_mb_list = {};
-  // With find_unused_parameters: do not ask the other ranks which parameters they used. Only if all
-  // ranks leave out the same ones. Needs LibTorch 2.8.
+  // With find_unused_parameters: buckets of unused parameters alone are not sent. All ranks must
+  // leave out the same ones in every iteration, else they hang. Not with join(). Needs
+  // LibTorch 2.8.
   bool skip_all_reduce_unused_params = false;
   // Copy the gradients of a bucket in one operation instead of one for each. Needs LibTorch 2.12.
   bool batched_grad_copy = false;

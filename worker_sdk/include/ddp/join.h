@@ -32,10 +32,12 @@ struct JoinOptions {
 // of the others with zeros until they have joined as well, then takes the parameters, and with
 // broadcast_buffers the buffers, of the rank that joined last. Its destructor may throw ddp::Error,
 // so keep it a local variable. If an exception leaves the loop it does nothing, and the other ranks
-// fail or time out. Not for embeddings with sparse gradients.
+// fail or time out. join() throws ddp::Error for embeddings with sparse gradients and for
+// skip_all_reduce_unused_params.
 //
-// Afterwards forward is as before. (In Python, and in a group with Python ranks, it goes on to
-// count the ranks that have inputs; all of them must then take part in every forward.)
+// Afterwards forward is as before. Not so in Python, in a group with Python ranks, and in one with
+// backend "nccl", where the SDK does not know whether there are any: there it goes on to count the
+// ranks that have inputs, and all of them must take part in every forward.
 // PyTorch: DistributedDataParallel.join(), a context manager.
 class [[nodiscard]] DDP_API JoinGuard {
  public:
