@@ -53,6 +53,34 @@ std::string size_of(const at::Tensor& tensor) {
   return text.str();
 }
 
+std::string kind_of(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << (tensor.layout() == at::kStrided ? "" : "sparse ") << c10::toString(tensor.scalar_type())
+       << " on " << tensor.device();
+  return text.str();
+}
+
+// What does not fit in what a hook returned for `bucket`; empty if it all does.
+std::string problem_with(const at::Tensor& result, const at::Tensor& bucket, std::size_t index) {
+  const std::string place = " for bucket " + std::to_string(index);
+  if (!result.defined()) {
+    return "an undefined tensor" + place + ", whose size is " + size_of(bucket);
+  }
+  if (result.sizes() != bucket.sizes()) {
+    return "a tensor of size " + size_of(result) + place + ", whose size is " + size_of(bucket);
+  }
+  if (kind_of(result) == kind_of(bucket)) return "";
+  return "a tensor of " + kind_of(result) + place + "; return one of " + kind_of(bucket) +
+         ", as buffer() is";
+}
+
+// The Reducer takes the place of each gradient to be one in the storage, from its beginning.
+at::Tensor at_the_beginning(const at::Tensor& result) {
+  if (result.layout() != at::kStrided) return result;
+  if (result.storage_offset() == 0 && result.is_contiguous()) return result;
+  return result.clone(at::MemoryFormat::Contiguous);
+}
+
 }  // namespace
 
 std::size_t GradBucket::index() const {
@@ -113,12 +141,9 @@ c10::intrusive_ptr<c10::ivalue::Future> CommHookAdapter::runHook(c10d::GradBucke
   const at::Tensor before = bucket.buffer();
   const auto check = [name = name_, rank = group_.state()->global_rank, index = bucket.index(),
                       before](const at::Tensor& result) {
-    if (result.defined() && result.sizes() == before.sizes()) return result;
-    throw Error(rank, "the communication hook " + name + " returned " +
-                          (result.defined() ? "a tensor of size " + size_of(result)
-                                            : std::string("an undefined tensor")) +
-                          " for bucket " + std::to_string(index) + ", whose size is " +
-                          size_of(before));
+    const std::string problem = problem_with(result, before, index);
+    if (problem.empty()) return at_the_beginning(result);
+    throw Error(rank, "the communication hook " + name + " returned " + problem);
   };
   return hook_(bucket).then(check).state()->future;
 }

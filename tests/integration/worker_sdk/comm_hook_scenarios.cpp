@@ -123,6 +123,32 @@ void hook_returns_another_size() {
   show_failure(pair);
 }
 
+void hook_returns_another_type() {
+  Pair pair;
+  pair.model->register_comm_hook(
+      [](GradBucket& bucket) { return bucket.buffer().to(torch::kDouble); }, "widen");
+  show_failure(pair);
+}
+
+// A part of a larger tensor, and every second number of one.
+void hook_returns_a_view() {
+  for (const std::int64_t stride : {1, 2}) {
+    if (is_initialized()) destroy_process_group();
+    Pair pair;
+    pair.model->register_comm_hook([&](GradBucket& bucket) {
+      const at::Tensor larger = torch::full({2 * bucket.buffer().numel() + 7}, -1.);
+      const at::Tensor part = larger.slice(0, 7, 7 + stride * bucket.buffer().numel(), stride);
+      part.copy_(bucket.buffer() * 10);
+      return part;
+    });
+    pair.step();
+    const auto parameters = pair.net->parameters();
+    std::cout << "gradients: " << parameters[0].grad().min().item<float>() << " to "
+              << parameters[0].grad().max().item<float>() << ", "
+              << parameters[1].grad().min().item<float>() << std::endl;
+  }
+}
+
 void hook_returns_nothing() {
   Pair pair;
   pair.model->register_comm_hook([](GradBucket&) { return at::Tensor(); });
@@ -219,6 +245,8 @@ Scenarios comm_hook_scenarios() {
           {"hook_for_sparse_gradients", hook_for_sparse_gradients},
           {"hook_precisions", hook_precisions},
           {"futures", futures}};
+          {"hook_returns_another_type", hook_returns_another_type},
+          {"hook_returns_a_view", hook_returns_a_view},
 }
 
 }  // namespace ddp::test

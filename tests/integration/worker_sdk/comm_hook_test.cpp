@@ -40,6 +40,11 @@ TEST(CommHook, MaySimplyReturnATensor) {
                  {"gradient: 10\nname: comm_hook\n", "gradient: 20\nname: comm_hook\n"});
 }
 
+TEST(CommHook, MayReturnAPartOfALargerTensor) {
+  expect_output(run_ranks(1, "hook_returns_a_view"),
+                "gradients: 10 to 10, 20\ngradients: 10 to 10, 20\n");
+}
+
 TEST(CommHook, MayBeCompletedByAnotherThread) {
   expect_outputs(run_ranks(2, "hook_is_completed_by_a_thread"),
                  {"gradient: 100\n", "gradient: 200\n"});
@@ -55,6 +60,11 @@ TEST(CommHook, ATensorThatDoesNotFitIsRefused) {
       "the communication hook cut returned a tensor of size [8] for bucket 0, whose size is [9]\n";
   expect_outputs(run_ranks(2, "hook_returns_another_size"),
                  {"ddp::Error: [rank 0] " + cut, "ddp::Error: [rank 1] " + cut});
+  const std::string widen =
+      "the communication hook widen returned a tensor of Double on cpu for bucket 0; return one of "
+      "Float on cpu, as buffer() is\n";
+  expect_outputs(run_ranks(2, "hook_returns_another_type"),
+                 {"ddp::Error: [rank 0] " + widen, "ddp::Error: [rank 1] " + widen});
   const std::string none =
       "the communication hook comm_hook returned an undefined tensor for bucket 0, whose size is "
       "[9]\n";

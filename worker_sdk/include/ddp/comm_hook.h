@@ -63,8 +63,10 @@ class DDP_API GradBucket {
 
 // Called for every bucket, in backward() or, in a rank without more inputs, at the end of join();
 // then with zeros. Must start the same collectives on every rank. Returns the tensor that replaces
-// buffer(), of its size, now or later: usually the average. What the hook throws, and what its
-// future fails with, leaves backward() as it is.
+// buffer(), of its size, type and device, now or later: usually the average. One that fits in none
+// of these is a ddp::Error out of backward(); what the hook throws, and what its future fails with,
+// leaves backward() as it is.
+// PyTorch: the argument `hook` of DistributedDataParallel.register_comm_hook.
 using CommHook = std::function<Future(GradBucket& bucket)>;
 
 // Divides by the number of ranks and adds up. Without a hook the same is computed in one pass over
