@@ -2,6 +2,8 @@
 
 #include <ATen/core/jit_type.h>
 
+#include <exception>
+#include <stdexcept>
 #include <utility>
 
 #include "worker_sdk/src/future_state.h"
@@ -14,6 +16,18 @@ using detail::FutureState;
 std::vector<c10::Device> devices_of(const at::Tensor& value) {
   if (!value.defined() || value.is_cpu()) return {};
   return {value.device()};
+}
+
+// c10's futures catch no others, so that one would end the process.
+template <class Action>
+at::Tensor only_standard_exceptions(Action&& action) {
+  try {
+    return action();
+  } catch (const std::exception&) {
+    throw;
+  } catch (...) {
+    throw std::runtime_error("unknown exception");
+  }
 }
 
 std::shared_ptr<FutureState> pending(std::vector<c10::Device> devices) {
@@ -41,7 +55,8 @@ at::Tensor Future::wait() const {
 Future Future::then(std::function<at::Tensor(const at::Tensor& value)> callback) const {
   auto next = state_->future->then(
       [callback = std::move(callback)](c10::ivalue::Future& done) {
-        return c10::IValue(callback(done.value().toTensor()));
+        return c10::IValue(
+            only_standard_exceptions([&] { return callback(done.value().toTensor()); }));
       },
       c10::TensorType::get());
   return Future(std::make_shared<FutureState>(FutureState{std::move(next)}));

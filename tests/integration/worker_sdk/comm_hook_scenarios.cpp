@@ -228,6 +228,12 @@ void futures() {
   } catch (const OwnError& error) {
     std::cout << "OwnError: " << error.what() << std::endl;
   }
+  const Future odd = doubled.then([](const at::Tensor&) -> at::Tensor { throw 7; });
+  try {
+    odd.wait();
+  } catch (const std::runtime_error& error) {
+    std::cout << "runtime_error: " << error.what() << std::endl;
+  }
 }
 
 }  // namespace
@@ -239,14 +245,14 @@ Scenarios comm_hook_scenarios() {
           {"hook_throws", hook_throws},
           {"hook_fails_later", hook_fails_later},
           {"hook_returns_another_size", hook_returns_another_size},
+          {"hook_returns_another_type", hook_returns_another_type},
+          {"hook_returns_a_view", hook_returns_a_view},
           {"hook_returns_nothing", hook_returns_nothing},
           {"hook_registered_wrongly", hook_registered_wrongly},
           {"hook_after_forward", hook_after_forward},
           {"hook_for_sparse_gradients", hook_for_sparse_gradients},
           {"hook_precisions", hook_precisions},
           {"futures", futures}};
-          {"hook_returns_another_type", hook_returns_another_type},
-          {"hook_returns_a_view", hook_returns_a_view},
 }
 
 }  // namespace ddp::test

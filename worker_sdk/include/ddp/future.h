@@ -37,7 +37,8 @@ class DDP_API Future {
 
   // What `callback` makes of the value. It runs on the thread that completes this one, or at once
   // if that has happened. If this one fails or `callback` throws, the new one fails with the same
-  // exception. (Python calls it with the future, also with a failed one.)
+  // exception; with std::runtime_error "unknown exception" where that is not derived from
+  // std::exception. (Python calls it with the future, also with a failed one.)
   Future then(std::function<at::Tensor(const at::Tensor& value)> callback) const;
 
   // Completes it; once only, else c10::Error is thrown.
