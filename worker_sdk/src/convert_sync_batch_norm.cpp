@@ -109,10 +109,17 @@ std::shared_ptr<torch::nn::Module> owner_of(torch::nn::Module& module) {
   }
 }
 
+struct NewMark {
+  at::Tensor tensor;
+  Mark mark;
+};
+
+// Null for another kind of layer.
 template <class BatchNorm>
-bool mark_if(torch::nn::Module& module, const std::string& name, const ProcessGroup& group) {
+std::optional<NewMark> mark_if(torch::nn::Module& module, const std::string& name,
+                               const ProcessGroup& group) {
   const auto* layer = module.as<BatchNorm>();
-  if (!layer) return false;
+  if (!layer) return std::nullopt;
   const at::Tensor tensor = layer->weight.defined() ? layer->weight : layer->running_mean;
   if (!tensor.defined()) {
     throw Error(rank_for_messages(),
@@ -120,15 +127,16 @@ bool mark_if(torch::nn::Module& module, const std::string& name, const ProcessGr
                     " has neither weights nor running statistics by which it could be known; use "
                     "ddp::SyncBatchNorm there");
   }
-  marks().set(tensor, {owner_of(module),
-                       c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), group});
-  return true;
+  return NewMark{tensor,
+                 {owner_of(module),
+                  c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), group}};
 }
 
-bool mark(torch::nn::Module& module, const std::string& name, const ProcessGroup& group) {
-  return mark_if<torch::nn::BatchNorm1dImpl>(module, name, group) ||
-         mark_if<torch::nn::BatchNorm2dImpl>(module, name, group) ||
-         mark_if<torch::nn::BatchNorm3dImpl>(module, name, group);
+std::optional<NewMark> mark_of(torch::nn::Module& module, const std::string& name,
+                               const ProcessGroup& group) {
+  if (auto mark = mark_if<torch::nn::BatchNorm1dImpl>(module, name, group)) return mark;
+  if (auto mark = mark_if<torch::nn::BatchNorm2dImpl>(module, name, group)) return mark;
+  return mark_if<torch::nn::BatchNorm3dImpl>(module, name, group);
 }
 
 bool is_marked(torch::nn::Module& module) {
@@ -151,19 +159,26 @@ bool has_sync_batch_norm(torch::nn::Module& module) {
 }  // namespace detail
 
 void convert_sync_batchnorm(torch::nn::Module& module, const ProcessGroup& group) {
-  bool any = detail::mark(module, "", group);
+  // All of them first, so that a refusal leaves the module as it was.
+  std::vector<detail::NewMark> found;
+  const auto look_at = [&](torch::nn::Module& layer, const std::string& name) {
+    if (auto mark = detail::mark_of(layer, name, group)) found.push_back(std::move(*mark));
+  };
+  look_at(module, "");
   for (const auto& each : module.named_modules("", /*include_self=*/false)) {
-    any = detail::mark(*each.value(), each.key(), group) || any;
+    look_at(*each.value(), each.key());
   }
-  if (any) detail::override_batch_norm();
+  for (auto& [tensor, mark] : found) detail::marks().set(tensor, std::move(mark));
+  if (!found.empty()) detail::override_batch_norm();
 }
 
 SyncBatchNormImpl::SyncBatchNormImpl(const torch::nn::BatchNormOptions& how, ProcessGroup group)
     : NormImplBase(how), group_(std::move(group)) {}
 
 void SyncBatchNormImpl::_check_input_dim(const at::Tensor& input) {
-  TORCH_CHECK(input.dim() >= 2, "SyncBatchNorm: expected at least 2D input (got ", input.dim(),
-              "D input)");
+  if (input.dim() >= 2) return;
+  throw Error(detail::rank_for_messages(), "SyncBatchNorm: expected at least 2D input (got " +
+                                               std::to_string(input.dim()) + "D input)");
 }
 
 at::Tensor SyncBatchNormImpl::forward(const at::Tensor& input) {

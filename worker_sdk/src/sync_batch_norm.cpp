@@ -1,13 +1,14 @@
 #include "worker_sdk/src/sync_batch_norm.h"
 
+#include <ATen/AccumulateType.h>
 #include <ATen/Functions.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <numeric>
 
 #include "worker_sdk/src/compat.h"
-#include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/gather_tensors.h"
+#include "worker_sdk/src/translate.h"
 
 namespace ddp::detail {
 namespace {
@@ -44,6 +45,11 @@ std::int64_t values_per_channel(const at::Tensor& input) {
 // Types of less than 32 bits are summed up as 32-bit ones.
 at::Tensor wide(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? tensor : tensor.to(at::kFloat);
+}
+
+// Of what the kernels for GPUs add up, which a rank with an empty batch must send as well.
+at::TensorOptions sums_on_cuda(const at::Tensor& input) {
+  return input.options().dtype(at::toAccumulateType(input.scalar_type(), /*is_cuda=*/true));
 }
 
 template <class Action>
@@ -106,7 +112,7 @@ JoinedStatistics join_on_cpu(const GroupState& group, const BatchNormArguments& 
 // Python's steps, so that Python ranks may take part.
 JoinedStatistics join_on_cuda(const GroupState& group, const BatchNormArguments& a) {
   const std::int64_t channels = a.input.size(1), count = values_per_channel(a.input);
-  at::Tensor mine = at::zeros({2 * channels + 1}, a.input.options());
+  at::Tensor mine = at::zeros({2 * channels + 1}, sums_on_cuda(a.input));
   if (count > 0) {
     const auto [mean, invstd] = at::batch_norm_stats(a.input, a.eps);
     mine = at::cat({mean, invstd, at::full({1}, count, mean.options())});
@@ -180,7 +186,8 @@ std::pair<at::Tensor, at::Tensor> add_up_over_ranks(const GroupState& group, con
                                                     const GradientSums& mine) {
   const std::int64_t channels = s.input.size(1);
   // On the CPU in double, whatever the type of the input is, which nobody else has to know.
-  const auto options = s.input.is_cuda() ? s.input.options() : s.input.options().dtype(at::kDouble);
+  const auto options =
+      s.input.is_cuda() ? sums_on_cuda(s.input) : s.input.options().dtype(at::kDouble);
   at::Tensor both = at::zeros({2 * channels}, options);
   if (mine.dy.defined()) both = at::cat({mine.dy, mine.dy_xmu});
   if (!s.input.is_cuda()) both = both.to(at::kDouble);

@@ -276,9 +276,18 @@ void sync_bn_refused() {
       std::cout << error.what() << std::endl;
     }
   };
-  torch::nn::Sequential bare(
-      torch::nn::BatchNorm1d(BatchNormOptions(kChannels).affine(false).track_running_stats(false)));
+  torch::nn::BatchNorm1d without_tensors(
+      BatchNormOptions(kChannels).affine(false).track_running_stats(false));
+  torch::nn::Sequential bare(without_tensors);
   expect_refused([&] { convert_sync_batchnorm(bare); });
+  // A refusal marks none of the layers.
+  torch::nn::Sequential some(torch::nn::BatchNorm1d(kChannels), without_tensors);
+  expect_refused([&] { convert_sync_batchnorm(some); });
+  std::cout << "has_sync_bn: "
+            << DistributedDataParallel<torch::nn::Sequential>(some).logging_data()["has_sync_bn"]
+            << std::endl;
+  SyncBatchNorm flat(kChannels);
+  expect_refused([&] { flat(torch::ones({kChannels})); });
   torch::nn::BatchNorm1dImpl on_the_stack(kChannels);
   expect_refused([&] { convert_sync_batchnorm(on_the_stack); });
   torch::nn::BatchNorm1d layer(kChannels);

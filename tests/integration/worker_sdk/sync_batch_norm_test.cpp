@@ -85,6 +85,10 @@ TEST(SyncBatchNorm, RefusesWhatItCannotDo) {
   EXPECT_EQ(ranks[0].out,
             "[rank 0] convert_sync_batchnorm: 0 has neither weights nor running statistics by "
             "which it could be known; use ddp::SyncBatchNorm there\n"
+            "[rank 0] convert_sync_batchnorm: 1 has neither weights nor running statistics by "
+            "which it could be known; use ddp::SyncBatchNorm there\n"
+            "has_sync_bn: 0\n"
+            "[rank 0] SyncBatchNorm: expected at least 2D input (got 1D input)\n"
             "[rank 0] convert_sync_batchnorm: the module is itself a batch norm and must be held "
             "by a shared_ptr or a holder\n"
             "[rank 0] SyncBatchNorm: its backward cannot be differentiated; call backward() "

@@ -9,7 +9,9 @@
 // DistributedDataParallel averages. In eval mode, with one rank, and without a process group, it is
 // plain batch normalization. Ranks may have batches of different sizes, also empty ones, but every
 // rank of the group must run forward and backward equally often. Errors are ddp::Error, those of
-// backward() with Gloo. Its backward cannot be differentiated (no create_graph).
+// backward() with Gloo. After one on some ranks only, such as for the shape of their input, the
+// others wait for them until their time-out. Its backward cannot be differentiated (no
+// create_graph).
 //
 // Python refuses tensors on the CPU; here they are computed with formulas of our own. On GPUs it
 // uses Python's kernels and collectives, so that Python ranks can take part; that half compiles but
@@ -57,9 +59,9 @@ TORCH_MODULE(SyncBatchNorm);
 //
 // A mark goes with its layer: it survives to(), train() and loading of checkpoints; clone() makes
 // layers without. Marking again replaces the group. Throws ddp::Error for a layer with neither
-// weights nor running statistics (there is nothing to know it by; use SyncBatchNorm). As in
-// LibTorch, a marked layer refuses a batch with one value per channel on this rank; SyncBatchNorm
-// takes it. Not while another thread is in a forward.
+// weights nor running statistics (there is nothing to know it by; use SyncBatchNorm); then no layer
+// is marked. As in LibTorch, a marked layer refuses a batch with one value per channel on this
+// rank; SyncBatchNorm takes it. Not while another thread is in a forward.
 // PyTorch: torch.nn.SyncBatchNorm.convert_sync_batchnorm.
 DDP_API void convert_sync_batchnorm(torch::nn::Module& module, const ProcessGroup& group = {});
 
