@@ -3,6 +3,8 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -99,9 +101,15 @@ struct Part {
   std::exception_ptr error;
 };
 
-void compute(Part& part, const ReplicaForward& forward) {
+// The calling thread's, on which it has copied the part there.
+c10::Stream current_stream(const Part& part) {
+  const c10::Device device = part.input.device();
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
+void compute(Part& part, const c10::Stream& stream, const ReplicaForward& forward) {
   try {
-    const c10::OptionalDeviceGuard device(part.input.device());
+    const c10::StreamGuard device_and_stream(stream);
     part.output = forward(*part.module, part.input);
   } catch (...) {
     part.error = std::current_exception();
@@ -115,14 +123,14 @@ void compute_all(std::vector<Part>& parts, const ReplicaForward& forward,
   const at::ThreadLocalState caller;
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    others.emplace_back([&, i] {
+    others.emplace_back([&, i, stream = current_stream(parts[i])] {
       const at::ThreadLocalStateGuard as_caller(caller);
       threads.take();
-      compute(parts[i], forward);
+      compute(parts[i], stream, forward);
     });
   }
   if (!others.empty()) threads.take();
-  compute(parts[0], forward);
+  compute(parts[0], current_stream(parts[0]), forward);
 }
 
 at::Tensor gather(const std::vector<Part>& parts, const c10::Device& device, std::int64_t dim) {
