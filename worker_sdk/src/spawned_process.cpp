@@ -82,6 +82,16 @@ bool is_ending(pid_t pid) {
   return (fields >> flags) && (flags & kExiting) != 0;
 }
 
+// By the pidfd: the pid is another process's if somebody else in this program has waited for it.
+void send_signal(const ddprun::UniqueFd& pidfd, int signal) {
+  ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0);
+}
+
+void wait_for_end(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 std::string name_of_signal(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return std::to_string(signal) + (name ? std::string(" (SIG") + name + ")" : "");
@@ -106,7 +116,7 @@ SpawnedProcess::SpawnedProcess(int rank, int order_fd, std::vector<std::string> 
   if (pidfd_) return;
   const int error = errno;
   ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  wait_for_end(pid_);
   errno = error;
   fail("pidfd_open");
 }
@@ -121,8 +131,8 @@ SpawnedProcess::SpawnedProcess(SpawnedProcess&& other) noexcept
 
 SpawnedProcess::~SpawnedProcess() {
   if (pid_ < 0 || status_) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  send_signal(pidfd_, SIGKILL);
+  wait_for_end(pid_);
 }
 
 void SpawnedProcess::read_answer() {
@@ -152,9 +162,10 @@ void SpawnedProcess::update() {
 }
 
 void SpawnedProcess::send(int signal) {
-  if (!running() || is_ending(pid_)) return;
+  // The flag is that of the first thread alone: others may keep the process for ever.
+  if (!running() || (signal != SIGKILL && is_ending(pid_))) return;
   sent_.push_back(signal);
-  ::kill(pid_, signal);
+  send_signal(pidfd_, signal);
 }
 
 std::optional<std::string> SpawnedProcess::failure() const {

@@ -30,7 +30,7 @@ class SpawnedProcess {
 
   // Takes in what has happened, without waiting.
   void update();
-  // Not to one that is already ending, whose own end is to count.
+  // Except SIGKILL not to one that is already ending, whose own end is to count.
   void send(int signal);
 
   // How it failed, once it has; nothing as long as all is well.

@@ -98,6 +98,13 @@ TEST(Spawn, WhoDoesNotHeedSigtermIsKilledAfterTheGraceTime) {
   EXPECT_FALSE(job.timed_out);
 }
 
+TEST(Spawn, WhoseFirstThreadHasEndedIsKilledAsWell) {
+  const auto job = spawner("headless");
+  EXPECT_THAT(job.out,
+              HasSubstr("[rank 1] spawn: worker 'headless' failed: std::runtime_error: no luck"));
+  EXPECT_FALSE(job.timed_out);
+}
+
 TEST(Spawn, NobodyOutlivesAParentThatIsKilled) {
   const std::string marker = "marker_" + std::to_string(getpid());
   Program parent({SPAWNER, "hang", marker},

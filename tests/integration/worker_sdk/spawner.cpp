@@ -1,6 +1,7 @@
 // A program that spawns: spawner SCENARIO. Prints what spawn did; exit code 3 means that a
 // ddp::Error left it.
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "ddp/collectives.h"
 #include "ddp/device.h"
@@ -75,6 +77,18 @@ void fail_beside_the_deaf(int rank) {
 }
 const ddp::SpawnWorker deaf_worker("deaf", fail_beside_the_deaf);
 
+// Rank 0's first thread ends, which looks to the kernel's callers as if the process did, and rank 1
+// throws.
+void fail_beside_the_headless(int rank) {
+  ddp::init_process_group();
+  signal(SIGTERM, SIG_IGN);
+  ddp::barrier();
+  if (rank == 1) throw std::runtime_error("no luck");
+  std::thread(wait_for_ever).detach();
+  syscall(SYS_exit, 0);
+}
+const ddp::SpawnWorker headless_worker("headless", fail_beside_the_headless);
+
 void hang(int rank) {
   ddp::init_process_group();
   ddp::barrier();
@@ -117,6 +131,8 @@ const std::map<std::string, Scenario> kScenarios{
     {"abort", [] { ddp::spawn(3, "fail", "abort", 0); }},
     {"exit", [] { ddp::spawn(3, "fail", "exit", 0); }},
     {"deaf", [] { ddp::spawn({.nprocs = 3, .grace = std::chrono::milliseconds(100)}, "deaf"); }},
+    {"headless",
+     [] { ddp::spawn({.nprocs = 2, .grace = std::chrono::milliseconds(500)}, "headless"); }},
     {"hang", [] { ddp::spawn(3, "hang"); }},
     {"leave", [] { ddp::spawn(1, "leave", 0); }},
     {"nested", [] { ddp::spawn(1, "spawn_again"); }},
