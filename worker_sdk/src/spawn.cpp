@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -166,19 +167,18 @@ void run_if_spawned() {
   ::unsetenv(detail::kSpawnVariable);
   ::fcntl(ticket->order_fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(ticket->answer_fd, F_SETFD, FD_CLOEXEC);
-  int code = 0;
+  std::optional<detail::Failure> failure;
   try {
     detail::run_worker(*ticket);
   } catch (...) {
-    code = 1;
-    const detail::Failure failure = detail::current_failure();
+    failure = detail::current_failure();
     detail::answer(ticket->answer_fd,
-                   detail::to_text(detail::SpawnReason{detail::now(), failure.message}));
-    detail::tell_peers(failure);
+                   detail::to_text(detail::SpawnReason{detail::now(), failure->message}));
   }
-  // The parent need not wait for destructors of static objects to hear of it.
+  // The parent need not wait for the store, nor for destructors of static objects, to hear of it.
   ::close(ticket->answer_fd);
-  std::exit(code);
+  if (failure) detail::tell_peers(*failure);
+  std::exit(failure ? 1 : 0);
 }
 
 }  // namespace ddp

@@ -14,8 +14,8 @@ bool from_a_launcher(std::string_view entry) {
   if (entry == "DDPRUN_DEVICE=cpu" || entry.starts_with("DDPRUN_SIMULATED_GPUS=")) return false;
   for (const std::string_view name :
        {"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "LOCAL_WORLD_SIZE=", "GROUP_RANK=",
-        "GROUP_WORLD_SIZE=", "ROLE_", "MASTER_ADDR=", "MASTER_PORT=", "TORCHELASTIC_",
-        "DDPRUN_DEVICE=", "DDPRUN_PROGRESS_FD="}) {
+        "GROUP_WORLD_SIZE=", "ROLE_RANK=", "ROLE_WORLD_SIZE=", "ROLE_NAME=", "MASTER_ADDR=",
+        "MASTER_PORT=", "TORCHELASTIC_", "DDPRUN_DEVICE=", "DDPRUN_PROGRESS_FD="}) {
     if (entry.starts_with(name)) return true;
   }
   return entry.starts_with(std::string(kSpawnVariable) + "=");

@@ -25,13 +25,16 @@ TEST(SpawnEnvironment, IsThatOfALauncherOnOneNode) {
 TEST(SpawnEnvironment, WhatALauncherToldTheParentIsGone) {
   const auto entries = spawn_environment(
       {"RANK=7", "MASTER_PORT=9", "TORCHELASTIC_ERROR_FILE=/e", "ROLE_RANK=7", "DDP_SPAWN=1 2 3 4",
-       "DDPRUN_PROGRESS_FD=5", "DDPRUN_DEVICE=cuda:1", "LOCAL_FILES=stay"},
+       "ROLE_NAME=default", "ROLE_WORLD_SIZE=9", "DDPRUN_PROGRESS_FD=5", "DDPRUN_DEVICE=cuda:1",
+       "LOCAL_FILES=stay", "ROLE_ARN=mine"},
       kPlace);
-  for (const char* entry : {"RANK=7", "MASTER_PORT=9", "TORCHELASTIC_ERROR_FILE=/e", "ROLE_RANK=7",
-                            "DDP_SPAWN=1 2 3 4", "DDPRUN_PROGRESS_FD=5", "DDPRUN_DEVICE=cuda:1"}) {
+  for (const char* entry :
+       {"RANK=7", "MASTER_PORT=9", "TORCHELASTIC_ERROR_FILE=/e", "ROLE_RANK=7", "ROLE_NAME=default",
+        "ROLE_WORLD_SIZE=9", "DDP_SPAWN=1 2 3 4", "DDPRUN_PROGRESS_FD=5", "DDPRUN_DEVICE=cuda:1"}) {
     EXPECT_THAT(entries, Not(Contains(entry)));
   }
   EXPECT_THAT(entries, Contains("LOCAL_FILES=stay"));
+  EXPECT_THAT(entries, Contains("ROLE_ARN=mine"));
 }
 
 TEST(SpawnEnvironment, WishesForEveryProcessStay) {
