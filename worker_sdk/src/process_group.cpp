@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
@@ -190,8 +191,16 @@ void init_process_group(const InitOptions& options) {
 void destroy_process_group() {
   detail::resolve({}, "destroy_process_group");
   detail::World ended = std::exchange(detail::world(), {});
-  for (const auto& group : ended.groups) detail::shut_down(*group);
-  detail::shut_down(*ended.default_group);
+  ended.groups.push_back(ended.default_group);
+  std::exception_ptr first;
+  for (const auto& group : ended.groups) {
+    try {
+      detail::shut_down(*group);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 bool is_initialized() {

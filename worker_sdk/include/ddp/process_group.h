@@ -99,7 +99,8 @@ DDP_API void init_process_group(const InitOptions& options = {});
 
 // Leaves the default group and all others. Without it a process may still end at any time. Groups
 // in use by a living DistributedDataParallel live as long as it does. Throws ddp::Error before
-// init_process_group.
+// init_process_group, and where NCCL fails to end; all groups have been left then, and it is the
+// first failure.
 // PyTorch: torch.distributed.destroy_process_group.
 DDP_API void destroy_process_group();
 
