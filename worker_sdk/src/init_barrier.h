@@ -11,7 +11,8 @@ namespace ddp::detail {
 bool wants_init_barrier();
 
 // Python's barrier through the store, with its keys: `ranks` processes must call it with the same
-// group name and store. Throws ddp::Error that begins with `what`, with how many came.
+// group name and store. Throws ddp::Error that begins with `what`, with how many came
+// and, if none of them is Python's, which ranks did not.
 void init_barrier(c10d::Store& store, const std::string& group_name, int ranks, int global_rank,
                   std::chrono::milliseconds timeout, const std::string& what);
 

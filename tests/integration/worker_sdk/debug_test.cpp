@@ -88,5 +88,22 @@ TEST(InitBarrier, IsPythonsAndAllRanksTakePart) {
   }
 }
 
+TEST(InitBarrier, NamesTheRanksThatDidNotCome) {
+  const StoreHost store;
+  std::vector<Child> children;
+  for (int rank = 0; rank < 3; ++rank) {
+    Environment environment = rank_environment(rank, 3, store.port());
+    environment["TORCH_DIST_INIT_BARRIER"] = "1";
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "barrier_in_vain"},
+                          environment);
+  }
+  for (const int rank : {0, 2}) {
+    const Ended ended = children[static_cast<std::size_t>(rank)].wait(in(std::chrono::seconds(60)));
+    EXPECT_THAT(ended.err, HasSubstr("[rank " + std::to_string(rank) +
+                                     "] new_group: TORCH_DIST_INIT_BARRIER: 2 of 3 ranks came in "
+                                     "2.0 s; rank 1 did not: look whether"));
+  }
+}
+
 }  // namespace
 }  // namespace ddp::test
