@@ -50,18 +50,21 @@ DDP_API Value load(const std::string& path, c10::Device device = c10::Device(c10
 // save on rank 0 of the group only; all ranks of it must call it. Returns when the file is there.
 // Throws on every rank, with the reason, if it could not be written. The value of the other ranks
 // is not looked at, nor is their file system. On a rank outside the group it does nothing.
+// PyTorch: if get_rank() == 0: torch.save(…), and a barrier.
 DDP_API void save_on_rank0(const std::string& path, const Value& value,
                            const ProcessGroup& group = {});
 
 // load on every rank of the group, each to its own device; all must call it. Throws on every rank
 // if one could not read the file, and names those ranks and their reasons. None on a rank outside
 // the group.
+// PyTorch: torch.load(path, map_location=device, weights_only=True) on every rank.
 DDP_API Value load_on_all(const std::string& path, const ProcessGroup& group = {});
 DDP_API Value load_on_all(const std::string& path, c10::Device device,
                           const ProcessGroup& group = {});
 
 // Overwrites parameters and buffers by those of the rank `src`, a global rank: for a module that
 // one rank alone has loaded. DistributedDataParallel does it for its module when it is made.
+// PyTorch: torch.distributed.broadcast of each of them.
 DDP_API void broadcast_parameters(const torch::nn::Module& module, int src = 0,
                                   const ProcessGroup& group = {});
 

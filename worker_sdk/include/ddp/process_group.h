@@ -26,6 +26,7 @@ struct GroupState;  // owns c10d's process group; src/group_state.h
 
 // A handle of a group of ranks; copies mean the same group. The empty handle, `ProcessGroup{}`,
 // means the default group wherever a group is asked for, as None does in Python.
+// PyTorch: torch.distributed.ProcessGroup.
 class DDP_API ProcessGroup {
  public:
   // The empty handle; the other is what the SDK makes of its own groups.
@@ -52,6 +53,7 @@ class DDP_API ProcessGroup {
 };
 
 // How to join. Everything has a default: `init_process_group()` does what the launcher prepared.
+// PyTorch: the arguments of torch.distributed.init_process_group.
 struct InitOptions {
   // "gloo", "nccl", or "cpu:gloo,cuda:nccl": Gloo for tensors on the CPU and, where local_device()
   // is a GPU, NCCL for those on it. Empty: "nccl" if local_device() is a GPU, else "gloo".
@@ -105,12 +107,15 @@ DDP_API void init_process_group(const InitOptions& options = {});
 DDP_API void destroy_process_group();
 
 // Whether this process has a default group.
+// PyTorch: torch.distributed.is_initialized.
 DDP_API bool is_initialized();
 
 // This process's rank in `group`, -1 if it does not belong to it. Throws ddp::Error before
 // init_process_group.
+// PyTorch: torch.distributed.get_rank.
 DDP_API int get_rank(const ProcessGroup& group = {});
 // Number of ranks in `group`, -1 if this process does not belong to it. Throws like get_rank.
+// PyTorch: torch.distributed.get_world_size.
 DDP_API int get_world_size(const ProcessGroup& group = {});
 inline int rank() {
   return get_rank();

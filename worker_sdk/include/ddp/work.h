@@ -30,7 +30,7 @@ class DDP_API Work {
   // Whether wait() would return at once; never blocks. With Gloo isend and irecv are completed only
   // by wait().
   bool is_completed() const;
-  // Completed, and without a failure.
+  // Completed, and without a failure. May block as exception() does.
   bool is_success() const;
 
   // Returns when the result is there; on CUDA, when later work of the current stream will see it.
@@ -44,10 +44,11 @@ class DDP_API Work {
   std::vector<at::Tensor> result();
 
   // The first of those tensors, as soon as it is there, for then(); of the empty Work an undefined
-  // one. Throws ddp::Error for isend and irecv.
+  // one. Throws ddp::Error for isend and irecv with Gloo.
   Future get_future() const;
 
-  // The ddp::Error with which a completed operation failed, else null.
+  // The ddp::Error with which a completed operation failed, else null. After a failure it may block
+  // for up to a second, once, to find out which rank was it.
   std::exception_ptr exception() const;
 
   // After irecv and wait(): the global rank that sent; -1 for other operations.
