@@ -1,5 +1,7 @@
 #include "samples/common/resnet18.h"
 
+#include <array>
+
 namespace digits {
 namespace {
 

@@ -40,11 +40,11 @@ TrainingResult read_result(const std::string& path) {
 }
 
 std::vector<std::string> result_head() {
-  return {"", "workers", "batch", "lr", "s/epoch", "loss", "test accuracy"};
+  return {"", "workers", "batch", "lr", "s/epoch", "loss", "test accuracy", "device"};
 }
 
 std::vector<std::string> result_line(const std::string& name, const TrainingPlan& plan,
-                                     const TrainingResult& result) {
+                                     const TrainingResult& result, const std::string& device) {
   std::ostringstream rate;
   rate << plan.learning_rate;
   return {name,
@@ -53,7 +53,8 @@ std::vector<std::string> result_line(const std::string& name, const TrainingPlan
           rate.str(),
           fixed(result.seconds_per_epoch, 2),
           fixed(result.loss, 4),
-          fixed(result.accuracy, 3)};
+          fixed(result.accuracy, 3),
+          device};
 }
 
 std::string machine_size() {

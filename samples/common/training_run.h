@@ -32,7 +32,7 @@ TrainingResult read_result(const std::string& path);
 // The head of the table, and one line of it.
 std::vector<std::string> result_head();
 std::vector<std::string> result_line(const std::string& name, const TrainingPlan& plan,
-                                     const TrainingResult& result);
+                                     const TrainingResult& result, const std::string& device);
 
 // "16 CPU cores": those this process may use.
 std::string machine_size();

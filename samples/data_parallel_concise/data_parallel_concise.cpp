@@ -6,18 +6,16 @@
 // In both, every step sees the same images, whatever the number of workers, and all workers
 // together have the same CPUs.
 #include <ddp/ddp.h>
-#include <stdlib.h>
 #include <torch/torch.h>
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <stdexcept>
 
 #include "samples/common/devices.h"
 #include "samples/common/experiment_options.h"
 #include "samples/common/image_dataset.h"
 #include "samples/common/resnet18.h"
+#include "samples/common/scratch_folder.h"
 #include "samples/common/text_table.h"
 
 namespace concise {
@@ -137,14 +135,12 @@ void worker(int rank, const std::string& data_folder, const std::string& digits_
 const ddp::SpawnWorker spawned_worker("train", worker);
 
 TrainingResult in_processes(const TrainingPlan& plan, const samples::ExperimentOptions& options) {
-  std::string folder = (std::filesystem::temp_directory_path() / "concise_XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw std::runtime_error(folder + ": no folder for the result");
-  const std::string file = folder + "/result";
+  const samples::ScratchFolder folder;
+  const std::string file = folder / "result";
+  const samples::SpawnedDevices devices(plan.workers);
   ddp::spawn(plan.workers, "train", options.source.data, options.source.digits, options.images,
              plan.workers, plan.batch_size, plan.learning_rate, plan.epochs, file);
-  const auto result = samples::read_result(file);
-  std::filesystem::remove_all(folder);
-  return result;
+  return samples::read_result(file);
 }
 
 // ---- both ----
@@ -174,7 +170,7 @@ int run(const std::vector<std::string>& arguments) {
   for (const int workers : options.workers) {
     const auto plan = samples::scale(options.one, workers, options.scaling);
     const auto add = [&](const char* name, const TrainingResult& result) {
-      table.push_back(samples::result_line(name, plan, result));
+      table.push_back(samples::result_line(name, plan, result, samples::device_kind(workers)));
       std::fprintf(stderr, "%s, %d workers: %.2f s/epoch\n", name, workers,
                    result.seconds_per_epoch);
     };

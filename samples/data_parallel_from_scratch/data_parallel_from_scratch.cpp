@@ -5,7 +5,6 @@
 // Each worker has a device and a copy of the parameters. Every batch is split among them, each
 // computes the gradients of its part in a thread of its own, the gradients are added up over the
 // workers, and all make the same step. On a machine without GPUs the workers are threads.
-#include <ddp/functional.h>
 #include <torch/torch.h>
 
 #include <chrono>
@@ -21,8 +20,43 @@
 namespace by_hand {
 namespace {
 
-using ddp::functional::split_batch;
 using Devices = std::vector<torch::Device>;
+
+// The parameters for each worker: copies on its device, whose gradients are its own.
+std::vector<Parameters> copy_parameters(const Parameters& parameters, const Devices& devices) {
+  std::vector<Parameters> workers;
+  for (const auto& device : devices) {
+    auto& own = workers.emplace_back();
+    for (const auto& parameter : parameters) {
+      own.push_back(parameter.detach().clone().to(device).requires_grad_());
+    }
+  }
+  return workers;
+}
+
+// Cuts a tensor by its rows, a part on each device. Of fewer rows than devices there are fewer
+// parts.
+std::vector<torch::Tensor> distribute(const torch::Tensor& tensor, const Devices& devices) {
+  auto parts = tensor.chunk(static_cast<std::int64_t>(devices.size()));
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = parts[i].to(devices[i]);
+  return parts;
+}
+
+struct SplitBatch {
+  std::vector<torch::Tensor> xs, ys;
+};
+
+SplitBatch split_batch(const torch::Tensor& x, const torch::Tensor& y, const Devices& devices) {
+  return {distribute(x, devices), distribute(y, devices)};
+}
+
+// Makes each tensor the sum of all, which lie on the workers' devices: adds up on the first one,
+// and copies the sum back.
+void all_reduce(const std::vector<torch::Tensor>& tensors) {
+  const auto& sum = tensors[0];
+  for (std::size_t i = 1; i < tensors.size(); ++i) sum.add_(tensors[i].to(sum.device()));
+  for (std::size_t i = 1; i < tensors.size(); ++i) tensors[i].copy_(sum);
+}
 
 // Leaves the gradients of its part in the worker's parameters. Returns the sum of the losses.
 double compute_gradients(const torch::Tensor& x, const torch::Tensor& y, const Parameters& own) {
@@ -41,7 +75,7 @@ void all_reduce_gradients(std::vector<Parameters>& workers) {
       if (!own[i].grad().defined()) own[i].mutable_grad() = torch::zeros_like(own[i]);
       gradients.push_back(own[i].grad());
     }
-    ddp::functional::all_reduce(gradients);
+    all_reduce(gradients);
   }
 }
 
@@ -73,7 +107,7 @@ samples::TrainingResult train(const samples::TrainingPlan& plan,
                               const digits::ImageDataset& test_set) {
   const auto devices = samples::worker_devices(plan.workers);
   torch::manual_seed(1);  // the same start and order in every run
-  auto workers = ddp::functional::broadcast_params(initial_parameters(0.1), devices);
+  auto workers = copy_parameters(initial_parameters(0.1), devices);
   const auto all = train_set.stride(0, 1);
   samples::TrainingResult result;
   std::chrono::duration<double> time{};
@@ -113,7 +147,8 @@ int run(const std::vector<std::string>& arguments) {
   for (const int workers : options.workers) {
     const auto plan = samples::scale(options.one, workers, options.scaling);
     torch::set_num_threads(std::max(1, threads / workers));  // the CPUs are shared
-    table.push_back(samples::result_line("from scratch", plan, train(plan, train_set, test_set)));
+    table.push_back(samples::result_line("from scratch", plan, train(plan, train_set, test_set),
+                                         samples::device_kind(workers)));
   }
   std::printf("LeNet, %d epochs, %zu images of %s, %s\n%s", options.one.epochs,
               train_set.size().value(), options.source.describe(images.train).c_str(),

@@ -7,16 +7,15 @@
 // over the ranks, not the sum. Then rank 0 saves the model and every rank loads it to its own
 // device.
 #include <ddp/ddp.h>
-#include <stdlib.h>
 #include <torch/torch.h>
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <stdexcept>
 
 #include "samples/common/devices.h"
 #include "samples/common/experiment_options.h"
+#include "samples/common/scratch_folder.h"
 #include "samples/common/text_table.h"
 
 namespace versus {
@@ -66,7 +65,8 @@ torch::Tensor demo_data_parallel(int replicas, int batch_size) {
   const auto devices = samples::worker_devices(replicas);
   Demo demo(batch_size);
   demo.model->to(devices[0]);
-  std::printf("DataParallel: one process, %d replicas\n", replicas);
+  std::printf("DataParallel: one process, %d replicas on the %s\n", replicas,
+              samples::device_kind(replicas).c_str());
   const auto output = ddp::data_parallel(demo.model, demo.input, devices);
   std::printf("  outside: output size [%ld, %d]\n", static_cast<long>(output.size(0)), kOutputs);
   return gradient_after(demo.model, output, demo.target);
@@ -125,14 +125,12 @@ void demo_ddp(int rank, int nprocs, int batch_size, const std::string& save,
 const ddp::SpawnWorker demo_worker("demo_ddp", demo_ddp);
 
 ddp::Value spawn_demo(int nprocs, int batch_size, const std::string& save) {
-  std::string folder = (std::filesystem::temp_directory_path() / "versus_XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw std::runtime_error(folder + ": no folder for the findings");
-  const std::string file = folder + "/findings.pt";
+  const samples::ScratchFolder folder;
+  const std::string file = folder / "findings.pt";
+  const samples::SpawnedDevices devices(nprocs);
   std::fflush(stdout);  // before the lines of the processes
   ddp::spawn(nprocs, "demo_ddp", nprocs, batch_size, save, file);
-  auto findings = ddp::load(file);
-  std::filesystem::remove_all(folder);
-  return findings;
+  return ddp::load(file);
 }
 
 // ---- the comparison ----
@@ -191,7 +189,7 @@ int run(const std::vector<std::string>& arguments) {
         "The same demo with data_parallel and with DistributedDataParallel.\n\n"
         "  dp_versus_ddp [options]\n\n"
         "  --nprocs N       replicas, and processes (2)\n"
-        "  --batch-size N   images of all together, a multiple of N (20)\n"
+        "  --batch-size N   samples of all together, a multiple of N (20)\n"
         "  --save FILE      where rank 0 saves the model (dp_versus_ddp.pt)\n"
         "  --help           this text");
     return 0;

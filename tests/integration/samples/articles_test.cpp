@@ -91,9 +91,12 @@ TEST_F(Articles, LinearScalingGivesMoreWorkersALargerBatchAndRate) {
 
 TEST_F(Articles, ConciseTrainsTheSameNetworkInBothForms) {
   write_bars(folder.path(), 32, 10);
-  const auto job = sample(DATA_PARALLEL_CONCISE, {"--data", folder.path(), "--workers=1,2",
-                                                  "--epochs=1", "--batch-size=16"});
+  const auto job =
+      sample(DATA_PARALLEL_CONCISE,
+             {"--data", folder.path(), "--workers=1,2", "--epochs=1", "--batch-size=16"},
+             {"DDPRUN_SIMULATED_GPUS=1"});  // too few for the second worker
   ASSERT_EQ(job.code, 0) << job.err;
+  EXPECT_THAT(lines(job.out), Contains(MatchesRegex("DDP  .* CPU *")).Times(2));
   const auto found = table(job.out);
   ASSERT_EQ(found.size(), 4u) << job.out;
   const char* const names[] = {"data_parallel", "DDP", "data_parallel", "DDP"};
@@ -108,11 +111,18 @@ TEST_F(Articles, ConciseTrainsTheSameNetworkInBothForms) {
   EXPECT_NEAR(found[2].loss, found[3].loss, 0.5);
 }
 
-TEST_F(Articles, AFailureInAProcessOfConciseNamesItsRank) {
+TEST_F(Articles, ConciseMissesItsDataBeforeItStartsAnyProcess) {
   const auto job = sample(DATA_PARALLEL_CONCISE, {"--data", folder.path(), "--form=ddp"});
   EXPECT_EQ(job.code, 1);
   EXPECT_THAT(job.err, StartsWith("data_parallel_concise: " + folder.path() +
                                   "/train-images-idx3-ubyte: expected this file"));
+}
+
+TEST_F(Articles, AFailureInAProcessNamesItsRank) {
+  const auto job = sample(DP_VERSUS_DDP, {"--nprocs=2", "--save", folder / "none/model.pt"});
+  EXPECT_EQ(job.code, 1);
+  EXPECT_THAT(job.err, HasSubstr("dp_versus_ddp: [rank 0] spawn: worker 'demo_ddp' failed: "));
+  EXPECT_THAT(job.err, HasSubstr(folder / "none/model.pt"));
 }
 
 TEST_F(Articles, BothFormsLeaveTheGradientOfTheWholeBatch) {
@@ -146,6 +156,17 @@ TEST_F(Articles, EveryRankLoadsToItsOwnDevice) {
               HasSubstr("rank 1 loaded what rank 0 saved, to cpu (simulates cuda:1, GPU 3)"));
   const auto sum = [](const std::string& line) { return line.substr(line.rfind(' ')); };
   EXPECT_EQ(sum(loaded[0]), sum(loaded[1])) << "the ranks began with other weights";
+}
+
+TEST_F(Articles, WithFewerGpusThanRanksAllComputeOnTheCpu) {
+  const auto job = sample(DP_VERSUS_DDP, {"--nprocs=2", "--save", folder / "model.pt"},
+                          {"DDPRUN_SIMULATED_GPUS=1"});
+  ASSERT_EQ(job.code, 0) << job.out << job.err;
+  EXPECT_THAT(job.out, HasSubstr("DataParallel: one process, 2 replicas on the CPU\n"));
+  for (const char* rank : {"0", "1"}) {
+    EXPECT_THAT(job.out,
+                HasSubstr("rank " + std::string(rank) + " loaded what rank 0 saved, to cpu: "));
+  }
 }
 
 TEST_F(Articles, WrongOptionsAreOneLineAndHelpHasThemAll) {
