@@ -44,15 +44,15 @@ TEST(Blame, AHungRankIsNamedInTheReport) {
 // All wait for rank 1, so all fall silent, but rank 1 did so first.
 TEST(Blame, TheRankThatStopsCallingProgressIsTheCause) {
   const Finished end = ddprun::test::ddprun({"-n", "3", "--device", "cpu", "--progress-timeout",
-                                             "2", DDPRUN_TEST_WORKER, "silent_in_training"},
+                                             "10", DDPRUN_TEST_WORKER, "silent_in_training"},
                                             {.limit = std::chrono::seconds(60)});
   EXPECT_EQ(end.code, 124) << end.err;
-  EXPECT_THAT(end.err, HasSubstr("rank 1 failed first: no progress for 2 s"));
+  EXPECT_THAT(end.err, HasSubstr("rank 1 failed first: no progress for 10 s"));
 }
 
 TEST(Blame, WhoGoesOnCallingProgressLives) {
   const Finished end = ddprun::test::ddprun({"-n", "2", "--device", "cpu", "--progress-timeout",
-                                             "2", DDPRUN_TEST_WORKER, "progress_goes_on"},
+                                             "10", DDPRUN_TEST_WORKER, "progress_goes_on"},
                                             {.limit = std::chrono::seconds(60)});
   EXPECT_EQ(end.code, 0) << end.err;
 }

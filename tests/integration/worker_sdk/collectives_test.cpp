@@ -75,6 +75,19 @@ TEST(Collectives, AnAsynchronousOneIsOverAfterWait) {
                   after + "exchanged: 1 1\nexchanged: 1 1\n"});
 }
 
+TEST(Collectives, EveryOtherAsynchronousOneIsOverAfterWaitToo) {
+  expect_outputs(run_ranks(2, "asynchronous_parts"),
+                 {"reduce is over: 0\nreduce: 1.5 15\n"
+                  "broadcast is over: 0\nbroadcast: 2 20\n"
+                  "gather is over: 0\ngather: 1 10\ngather: 2 20\n"
+                  "scatter is over: 0\nscatter: 5\n"
+                  "reduce_scatter is over: 0\nreduce_scatter: 1.5 15\n"
+                  "reduce_scatter_tensor is over: 0\nreduce_scatter_tensor: 0 3\n"
+                  "all_to_all_single is over: 0\nall_to_all_single: 0 10\n",
+                  "broadcast: 2 20\nscatter: 6\nreduce_scatter: 3 30\n"
+                  "reduce_scatter_tensor: 6 9\nall_to_all_single: 1 11\n"});
+}
+
 TEST(Collectives, AnAsynchronousOneKeepsItsFailure) {
   const auto ranks = run_ranks(2, "asynchronous_and_lost");
   EXPECT_EQ(ranks[1].signal, SIGKILL);

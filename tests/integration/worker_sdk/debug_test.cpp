@@ -55,9 +55,22 @@ TEST(Detail, SpeaksOfGlobalRanksInAGroup) {
   }
 }
 
-TEST(Debug, WithoutDetailNobodyLooks) {
-  for (const Ended& each : run_ranks(2, "mismatch", {{"MISMATCH", "none"}})) {
-    EXPECT_EQ(each.exit_code, 0) << each.err;
+// Those who look have met in the store under this key; the program is the same in both cases.
+TEST(Debug, OnlyWithDetailDoesAnybodyLook) {
+  for (const bool detail : {true, false}) {
+    StoreHost store;
+    std::vector<Child> children;
+    for (int rank = 0; rank < 2; ++rank) {
+      Environment environment = rank_environment(rank, 2, store.port());
+      environment["MISMATCH"] = "none";
+      if (detail) environment["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL";
+      children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "mismatch"}, environment);
+    }
+    for (Child& child : children) {
+      const Ended ended = child.wait(in(std::chrono::seconds(60)));
+      EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    }
+    EXPECT_EQ(store.has("default_pg/0//cpu//pg_wrapper:0/0/1"), detail);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -53,12 +54,14 @@ void step_of(Model& model) {
 }
 
 // Trains for ever, and calls `fault` before each step; what leaves it is recorded as in a user's
-// main.
+// main. The time-out is that of the training only: it may take long until all ranks have come.
 [[noreturn]] void train(const std::function<void(Model&, int step)>& fault,
-                        const InitOptions& options = {}) {
+                        std::optional<seconds> timeout = std::nullopt) {
   std::exit(record([&] {
-    init_process_group(options);
-    Model model(Faulty{});
+    init_process_group();
+    DistributedDataParallelOptions options;
+    if (timeout) options.process_group = new_group({}, *timeout);
+    Model model(Faulty{}, options);
     for (int step = 0;; ++step) {
       fault(model, step);
       progress(step);
@@ -85,9 +88,10 @@ void killed_in_training() {
 void hung_in_training() {
   train(
       [](Model&, int step) {
+        if (step == kBadStep) barrier();  // the others' three seconds begin together
         if (is_bad(step)) pause();
       },
-      {.timeout = seconds(3)});
+      seconds(3));
 }
 
 // Without the time-out of the group, so that only the launcher's limit can end it.
@@ -111,9 +115,10 @@ void barrier_in_vain() {
   new_group({0, 2}, seconds(2));
 }
 
-// Steps that are slow, but go on.
+// Steps for longer than the limit of the test, 10 s.
 void progress_goes_on() {
-  for (int step = 0; step < 30; ++step) {
+  const auto end = std::chrono::steady_clock::now() + seconds(13);
+  for (int step = 0; std::chrono::steady_clock::now() < end; ++step) {
     progress(step);
     std::this_thread::sleep_for(milliseconds(100));
   }

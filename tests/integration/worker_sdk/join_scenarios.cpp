@@ -178,8 +178,8 @@ void join_finish() {
 
 // The guard leaves the collectives alone, so the other rank does not get an answer.
 void join_left_by_an_exception() {
-  init_process_group({.timeout = std::chrono::seconds(2)});
-  Model model(Counter{});
+  init_process_group();  // which may take long
+  Model model(Counter{}, {.process_group = new_group({}, std::chrono::seconds(2))});
   const auto guard = model.join();
   train(model, 1);
   if (rank() == 1) throw std::runtime_error("my data is broken");

@@ -22,17 +22,21 @@ using Words = std::vector<std::string>;
 constexpr seconds kLimit{60};
 constexpr int kDdpError = 3;
 
-Finished spawner(const std::string& scenario, const Words& environment = {}) {
+// `marker` is on the command line of the program and of its workers.
+Finished spawner(const std::string& scenario, const Words& environment = {},
+                 const std::string& marker = "unmarked") {
   Words all = environment;
   all.push_back("DDPRUN_DEVICE=cpu");
-  return run({SPAWNER, scenario}, {.environment = all, .limit = kLimit});
+  return run({SPAWNER, scenario, marker}, {.environment = all, .limit = kLimit});
 }
 
-// The scenario ends with this line, and nothing of it is left.
+// The scenario ends with this line, and no process of it is left: spawn has waited for each.
 void expect_error(const std::string& scenario, const std::string& line) {
-  const auto job = spawner(scenario);
+  const std::string marker = "marker_" + std::to_string(getpid()) + "_" + scenario;
+  const auto job = spawner(scenario, {}, marker);
   EXPECT_EQ(job.code, kDdpError) << job.out << job.err;
   EXPECT_THAT(lines(job.out), testing::Contains(line)) << job.err;
+  EXPECT_TRUE(nobody_has(marker, std::chrono::milliseconds(0)));
 }
 
 TEST(Spawn, RanksFindEachOtherAndTheirArguments) {

@@ -43,8 +43,8 @@ TEST(SyncBatchNorm, ALayerOfItsOwnTakesWhatAMarkedOneCannot) {
   const auto ranks = run_ranks(3, "sync_bn_layer");
   for (const Ended& each : ranks) {
     EXPECT_EQ(each.exit_code, 0) << describe(ranks);
-    EXPECT_LT(numbers(each.out)["bare"], 1e-11);
-    EXPECT_LT(numbers(each.out)["full"], 1e-11);
+    EXPECT_LT(numbers(each.out).at("bare"), 1e-11);
+    EXPECT_LT(numbers(each.out).at("full"), 1e-11);
     EXPECT_THAT(each.out, HasSubstr("eval: 1\ncopy: 1\n"));
     EXPECT_THAT(each.out, HasSubstr("SyncBatchNorm: expected more than 1 value per channel when "
                                     "training, and there is 1 over all ranks\n"));
@@ -55,7 +55,7 @@ TEST(SyncBatchNorm, JoinsTheRanksOfItsGroupOnly) {
   const auto ranks = run_ranks(3, "sync_bn_in_a_group");
   for (const std::size_t rank : {0u, 2u}) {
     EXPECT_EQ(ranks[rank].exit_code, 0) << describe(ranks);
-    EXPECT_LT(numbers(ranks[rank].out)["group"], 1e-11) << describe(ranks);
+    EXPECT_LT(numbers(ranks[rank].out).at("group"), 1e-11) << describe(ranks);
   }
   EXPECT_EQ(ranks[1].out, "plain: 1\n") << describe(ranks);
 }
@@ -74,8 +74,8 @@ TEST(SyncBatchNorm, TrainsLikeOneProcessUnderDistributedDataParallel) {
   const auto ranks = run_ranks(2, "sync_bn_and_ddp");
   for (const Ended& each : ranks) {
     EXPECT_EQ(each.exit_code, 0) << describe(ranks);
-    EXPECT_EQ(numbers(each.out)["has_sync_bn"], 1);
-    EXPECT_LT(numbers(each.out)["largest difference"], 1e-12) << each.out;
+    EXPECT_EQ(numbers(each.out).at("has_sync_bn"), 1);
+    EXPECT_LT(numbers(each.out).at("largest difference"), 1e-12) << each.out;
   }
 }
 

@@ -185,6 +185,45 @@ void asynchronous() {
   destroy_process_group();
 }
 
+// Rank 1 takes part only when rank 0, which needs it, has looked; the result is there right after
+// wait().
+void show_waited(const std::string& name, const std::vector<at::Tensor>& results,
+                 const std::function<Work()>& start) {
+  const at::Tensor go = torch::zeros({1});
+  if (rank() == 1) recv(go, 0);
+  Work work = start();
+  if (rank() == 0) {
+    std::cout << name << " is over: " << work.is_completed() << std::endl;
+    send(go, 1);
+  }
+  work.wait();
+  for (const at::Tensor& each : results) print(name, each);
+}
+
+void asynchronous_parts() {
+  init_process_group();
+  const int r = rank();
+  const at::Tensor sum = mine(), sent = mine(), one = number(0), two = mine() * 0;
+  std::vector<at::Tensor> gathered, inputs;
+  const auto only_on = [&](int root, std::vector<at::Tensor> tensors) {
+    return r == root ? tensors : std::vector<at::Tensor>();
+  };
+  show_waited("reduce", only_on(0, {sum}), [&] { return reduce(sum, 0, ReduceOp::AVG, {}, true); });
+  show_waited("broadcast", {sent}, [&] { return broadcast(sent, 1, {}, true); });
+  show_waited("gather", gathered, [&] { return gather(gathered, mine(), 0, {}, true); });
+  inputs = only_on(1, {number(5), number(6)});
+  show_waited("scatter", {one}, [&] { return scatter(one, inputs, 1, {}, true); });
+  inputs = {mine(), mine() * 2};
+  show_waited("reduce_scatter", {two},
+              [&] { return reduce_scatter(two, inputs, ReduceOp::AVG, {}, true); });
+  show_waited("reduce_scatter_tensor", {two}, [&] {
+    return reduce_scatter_tensor(two, numbers(4) * (r + 1), ReduceOp::SUM, {}, true);
+  });
+  show_waited("all_to_all_single", {two},
+              [&] { return all_to_all_single(two, numbers(2) + 10 * r, {}, {}, {}, true); });
+  destroy_process_group();
+}
+
 void asynchronous_and_lost() {
   init_process_group();
   barrier();
@@ -272,6 +311,7 @@ Scenarios tensor_scenarios() {
           {"messages", messages},
           {"in_a_sub_group", in_a_sub_group},
           {"asynchronous", asynchronous},
+          {"asynchronous_parts", asynchronous_parts},
           {"asynchronous_and_lost", asynchronous_and_lost},
           {"monitored", monitored},
           {"refused_arguments", refused_arguments}};

@@ -5,6 +5,9 @@
 #include <torch/torch.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 #include "tests/unit/error_of.h"
 
@@ -41,6 +44,22 @@ struct PlainImpl : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x) { return layer(x); }
 };
 TORCH_MODULE(Plain);
+
+// Waits in forward until all of them are there; "met" is whether they came.
+struct MeetingImpl : torch::nn::Cloneable<MeetingImpl> {
+  void reset() override {}
+  torch::Tensor forward(const torch::Tensor& x) {
+    std::unique_lock lock(mutex);
+    ++there;
+    came.notify_all();
+    const bool met = came.wait_for(lock, std::chrono::seconds(20), [] { return there == 2; });
+    return torch::full_like(x, met ? 1 : 0);
+  }
+  static inline std::mutex mutex;
+  static inline std::condition_variable came;
+  static inline int there = 0;
+};
+TORCH_MODULE(Meeting);
 
 class DataParallel : public testing::Test {
  protected:
@@ -112,6 +131,12 @@ TEST_F(DataParallel, ASmallBatchUsesFewerReplicas) {
   const auto output = data_parallel(net, input.slice(0, 0, 2), std::vector(4, kCpu));
   EXPECT_EQ(NetImpl::calls, 2);
   EXPECT_TRUE(torch::allclose(output, net->forward(input.slice(0, 0, 2))));
+}
+
+TEST_F(DataParallel, ReplicasComputeAtTheSameTime) {
+  MeetingImpl::there = 0;
+  const auto met = data_parallel(Meeting(), torch::zeros({2, 1}), {kCpu, kCpu});
+  EXPECT_TRUE(torch::equal(met, torch::ones({2, 1})));
 }
 
 TEST_F(DataParallel, PartsRunAlongAnotherDimension) {

@@ -42,6 +42,8 @@ TEST(Functional, DistributeCutsRowsAsChunkDoes) {
 
 TEST(Functional, SplitBatchKeepsInputsAndTargetsTogether) {
   const auto [xs, ys] = split_batch(torch::arange(4), torch::arange(4) * 10, kTwo);
+  ASSERT_EQ(xs.size(), 2u);
+  ASSERT_EQ(ys.size(), 2u);
   for (std::size_t i = 0; i < xs.size(); ++i) EXPECT_TRUE(torch::equal(xs[i] * 10, ys[i]));
 }
 
