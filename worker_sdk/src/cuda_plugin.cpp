@@ -70,8 +70,9 @@ std::string why_no_cuda(void* library) {
   std::array<char, 1024> reason{};
   const auto count = entry<decltype(&ddp_cuda_device_count)>(library, "ddp_cuda_device_count");
   if (count(reason.data(), reason.size()) == 0) {
-    return "the driver shows " + std::to_string(visible_gpu_count()) +
-           " GPUs, but CUDA can use none of them: " + reason.data();
+    const int shown = visible_gpu_count();
+    return "the driver shows " + std::to_string(shown) + (shown == 1 ? " GPU" : " GPUs") +
+           ", but CUDA can use none of them: " + reason.data();
   }
   return "LibTorch was used before CUDA was loaded: call ddp::init_process_group() or "
          "ddp::local_device() first in main";

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #if __has_include(<torch/csrc/distributed/c10d/nccl2/ProcessGroupNCCL.hpp>)
@@ -55,14 +56,13 @@ BackendPtr make_default(const StorePtr& store, int rank, int size, int device,
   return make_nccl(store, rank, size, device, options);
 }
 
-// Inside a catch block. Without the stack that LibTorch's exceptions carry in their text.
+// Inside a catch block. The first line: where LibTorch's exceptions carry a stack, it follows.
 void copy_reason(char* reason, std::size_t size) {
   try {
     throw;
-  } catch (const c10::Error& error) {
-    std::snprintf(reason, size, "%s", error.what_without_backtrace());
   } catch (const std::exception& error) {
-    std::snprintf(reason, size, "%s", error.what());
+    const std::string text = error.what();
+    std::snprintf(reason, size, "%s", text.substr(0, text.find('\n')).c_str());
   }
 }
 

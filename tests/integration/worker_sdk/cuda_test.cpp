@@ -89,7 +89,7 @@ TEST_F(Nccl, AnUnusableDriverIsNotTakenForThat) {
   const Ended end = run_with("plugin", "nccl", {{"STAND_IN_GPUS", "0"}});
   EXPECT_EQ(end.exit_code, 3) << describe({end});
   EXPECT_EQ(end.err,
-            "ddp::Error: [rank 0] init_process_group: backend nccl: the driver shows 1 GPUs, but "
+            "ddp::Error: [rank 0] init_process_group: backend nccl: the driver shows 1 GPU, but "
             "CUDA can use none of them: the stand-in's driver is too old\n");
 }
 

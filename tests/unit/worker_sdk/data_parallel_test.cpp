@@ -210,7 +210,7 @@ TEST_F(DataParallel, WhatAReplicaThrowsIsThrownWithItsNumber) {
   const std::string text = error_of([&] {
     data_parallel(net, torch::randn({10, 3}), {kCpu, kCpu});
   });
-  EXPECT_THAT(text, HasSubstr("data_parallel: replica 0 on cpu failed: mat1 and mat2"));
+  EXPECT_THAT(text, HasSubstr("data_parallel: replica 0 on cpu failed: "));
 }
 
 }  // namespace
