@@ -86,6 +86,23 @@ BackendPtr checked(const GroupState& state, BackendPtr backend, const StorePtr& 
                                speaker_of(state));
 }
 
+// c10d::Logger takes what is registered for "gloo" for a ProcessGroupGloo and reads its options; a
+// checking backend is none and has none there. (Python's DDP crashes so in 2.11.)
+class CheckedGroup : public c10d::ProcessGroup {
+ public:
+  using ProcessGroup::ProcessGroup;
+  const std::string getBackendName() const override {
+    const std::string name = ProcessGroup::getBackendName();
+    return name == "gloo" ? "gloo, checked" : name;
+  }
+};
+
+c10::intrusive_ptr<c10d::ProcessGroup> make_group(const GroupState& state) {
+  if (c10d::debug_level() == c10d::DebugLevel::Detail)
+    return c10::make_intrusive<CheckedGroup>(state.store, state.rank, state.size());
+  return c10::make_intrusive<c10d::ProcessGroup>(state.store, state.rank, state.size());
+}
+
 }  // namespace
 
 void read_debug_level(int rank) {
@@ -113,7 +130,7 @@ void connect_group(GroupState& state, const StorePtr& parent,
     });
     nccl = checked(state, state.nccl_backend, cuda_store, what);
   }
-  state.group = c10::make_intrusive<c10d::ProcessGroup>(state.store, state.rank, state.size());
+  state.group = make_group(state);
   if (nccl && device_id) state.group->setBoundDeviceId(device_id);
   state.group->setDefaultBackend(nccl ? BackendType::NCCL : BackendType::GLOO);
   if (nccl) state.group->setBackend(c10::DeviceType::CUDA, BackendType::NCCL, nccl);
