@@ -1,0 +1,29 @@
+// The messages of the roster protocol as JSON: {"type": "join", "run": "…", …}.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rendezvous/base/result.h"
+#include "rendezvous/protocol/roster_messages.h"
+
+namespace ddprun::protocol {
+
+// Append one whole frame. Texts are made to fit: what is not UTF-8 becomes U+FFFD, and what is
+// longer than the other side would take is cut, so whatever is sent can be read. Only a message of
+// more than 1 MiB throws std::length_error; an Assignment has room for 4,096 nodes.
+void encode(std::string& out, const AgentMessage& message);
+void encode(std::string& out, const ServerMessage& message);
+
+// The message in one frame's JSON. Unknown members are ignored. The Error names the member and what
+// was found: "join: \"nproc\" is a string, an integer is needed".
+Result<AgentMessage> decode_agent_message(std::string_view json);
+Result<ServerMessage> decode_server_message(std::string_view json);
+
+// What a server with protocol kRosterProtocol has to say to a peer with another number before it
+// closes; nothing if the number is the same. `version` is the server's.
+std::optional<Refused> refuse_number(std::uint32_t peer_number, std::string_view version);
+
+}  // namespace ddprun::protocol
