@@ -1,0 +1,170 @@
+// The membership of one run: who is a node of it, when a round begins and with whom, what a failure
+// means, when it is over.
+//
+// Pure: messages and times go in, effects with their reasons come out. A run goes through
+//
+//   forming   nodes gather (or stop their workers) until a round can begin
+//   running   a round's workers run
+//   settling  a worker has failed: all were told to stop, and within 200 ms it is decided what the
+//             cause was. Nodes are asked for a sign of life, because a node that is lost explains
+//             failures elsewhere; when all have answered nothing is left to wait for
+//   resuming  the server is new, and the nodes of a running round come back one by one
+//   over      everybody was told; forget the run
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rendezvous/roster/snapshot.h"
+#include "rendezvous/roster/terms.h"
+#include "rendezvous/roster/types.h"
+#include "rendezvous/roster/wording.h"
+
+namespace ddprun::roster {
+
+class Run {
+ public:
+  // `first` gives the terms that all other nodes must agree to; it is not a member yet: call
+  // on_join. `server` must outlive the run. `run_directory`: Welcome::run_directory.
+  Run(const Server& server, const Join& first, std::string run_directory, Time now);
+
+  // Each returns all that is to be done now. Messages of connections that are not (or no longer)
+  // members are ignored.
+  Decision on_join(Time now, const Peer& from, const Join& join);
+  Decision on_message(Time now, MemberId from, const protocol::AgentMessage& message);
+  // The connection has ended; `how` is "its connection was reset".
+  Decision on_lost(Time now, MemberId member, const std::string& how);
+  Decision on_cancel(Time now, const std::string& by);
+  Decision on_time(Time now);
+
+  bool over() const { return phase_ == Phase::over; }
+  // Connected members, and connections that wait for being one.
+  std::vector<MemberId> connections() const;
+  std::size_t members() const { return members_.size(); }
+  // The node name; nothing if it is no member.
+  std::optional<std::string> node_of(MemberId member) const;
+  const Terms& terms() const { return terms_; }
+  nanoseconds age(Time now) const { return now - began_; }
+  Snapshot snapshot(Time now) const;
+
+ private:
+  enum class Phase { forming, running, settling, resuming, over };
+
+  struct Member {
+    Join join;
+    std::string address;
+    Time heard{};
+    int unanswered = 0;                // pings in a row
+    std::optional<std::uint64_t> ask;  // a Ping it has to answer until answer_by
+    Time answer_by{};
+    std::optional<int> busy_round;  // it may have workers of this round
+    std::optional<int> node_rank;   // in the last round
+    std::vector<protocol::Started::Worker> workers;
+  };
+  struct RoundNode {
+    std::optional<MemberId> member;  // none: it has gone, or is not back yet
+    bool finished = false;
+  };
+  struct Round {
+    protocol::Assignment assignment;
+    std::vector<RoundNode> nodes;  // by node rank
+  };
+  struct Failure {
+    Time at{};  // when the worker ended, by the server's clock
+    MemberId member = 0;
+    Cause cause;
+  };
+  // Wants the node rank that `holder` has; decided when `holder` has answered or not.
+  struct Challenger {
+    Peer from;
+    Join join;
+    MemberId holder = 0;
+  };
+  using Members = std::map<MemberId, Member>;
+
+  // run_members.cpp: who comes and goes
+  void join(Time now, const Peer& from, const Join& join);
+  bool take_back(Time now, const Peer& from, const Join& join);
+  void resume(Time now, const protocol::Held& held);
+  Member& admit(Time now, const Peer& from, const Join& join);
+  void ask_namesakes(Time now, MemberId newcomer, const Join& join);
+  void ask(Time now, MemberId id);
+  void answered(MemberId id);
+  void lose(Time now, MemberId id, Cause::Kind kind, const std::string& how);
+  void admit_challengers(Time now, MemberId holder);
+  void misuse(Time now, MemberId id, const std::string& what);
+  void keep_alive(Time now);
+  void drop_silent(Time now);
+
+  // run_rounds.cpp: rounds begin and end
+  void begin_forming(Time now, Cause cause);
+  void form(Time now);
+  void begin_round(Time now, std::string why);
+  std::string store_host(MemberId member) const;
+  void grow(Time now);
+  void tell_differences();
+  Gathering gathering(Time now) const;
+  void tell_waiting(Time now);
+  void tell_spares(Time now);
+
+  // run_failures.cpp: what failed, and what follows
+  void on(Time now, MemberId id, const protocol::Started& message);
+  void on(Time now, MemberId id, const protocol::Failed& message);
+  void on(Time now, MemberId id, const protocol::Drained& message);
+  void on(Time now, MemberId id, const protocol::Finished& message);
+  void on(Time now, MemberId id, const protocol::Leave& message);
+  void on(Time now, MemberId id, const protocol::Pong& message);
+  std::optional<std::string> wrong(MemberId id, const protocol::Failed& message) const;
+  void settle(Time now);
+  void on_node_gone(Time now, MemberId id, Cause cause);
+  void finish_resuming(Time now);
+  void end_if_finished();
+  void abort(Cause cause, int exit_code, const std::string& why);
+
+  Decision decide(Time now);
+  std::optional<Time> wake_at() const;
+  void wake_for_waiting(std::optional<Time>& at) const;
+  RoundNode* round_node(MemberId id);
+  void send(std::vector<MemberId> to, protocol::ServerMessage message, std::string reason);
+  void close(std::vector<MemberId> members, std::string reason);
+  std::vector<MemberId> round_members() const;
+  std::string budget_text() const;
+
+  const Server& server_;
+  Terms terms_;
+  std::string run_directory_;
+  Time began_;
+  Phase phase_ = Phase::forming;
+  Time since_;  // of the phase
+  Members members_;
+  std::vector<Challenger> challengers_;
+  std::vector<Effect> effects_;
+
+  std::optional<Round> round_;  // the present one, or the last one
+  int next_round_ = 0;
+  int restarts_ = 0;
+  std::optional<Cause> last_failure_;
+  bool told_programs_ = false;
+  bool told_nproc_ = false;
+
+  // While forming.
+  bool wants_last_call_ = true;
+  std::optional<Time> last_call_at_;
+
+  // While settling, and until the next round begins.
+  std::optional<Failure> failure_;
+  Time failure_arrived_{};
+  std::set<MemberId> unheard_;
+  std::uint64_t roll_call_ = 0;
+  bool restart_spent_ = false;  // by failure_
+
+  std::uint64_t last_ping_ = 0;
+  Time next_keep_alive_;
+  bool changed_ = true;  // somebody who waits should hear of it
+  std::optional<Time> told_waiting_;
+};
+
+}  // namespace ddprun::roster

@@ -1,0 +1,189 @@
+// What failed, and what follows from it.
+#include <algorithm>
+#include <utility>
+
+#include "rendezvous/roster/run.h"
+#include "rendezvous/roster/run_limits.h"
+
+namespace ddprun::roster {
+
+void Run::on(Time, MemberId id, const protocol::Started& message) {
+  if (round_node(id) == nullptr || message.round != round_->assignment.round) return;
+  members_.at(id).workers = message.workers;
+}
+
+std::optional<std::string> Run::wrong(MemberId id, const protocol::Failed& message) const {
+  const Member& member = members_.at(id);
+  const bool known = round_ && message.round <= round_->assignment.round;
+  if (!known && member.busy_round != message.round)
+    return "it reported a failure in round " + std::to_string(message.round) +
+           ", which has not begun";
+  if (message.code.has_value() == message.signal.has_value() || message.code == 0)
+    return "it reported a failure without one exit code or one signal";
+  if (!known || message.round < round_->assignment.round || !member.node_rank) return {};
+  const auto place = protocol::place_of(
+      round_->assignment,
+      round_->assignment.nodes.at(static_cast<std::size_t>(*member.node_rank)).member);
+  if (!place) return {};
+  const int first = place->first_rank;
+  const int nproc = place->nproc;
+  if (message.local_rank < nproc && message.rank == first + message.local_rank) return {};
+  return "it reported rank " + std::to_string(message.rank) + " (local rank " +
+         std::to_string(message.local_rank) + "), but has ranks " + std::to_string(first) + " to " +
+         std::to_string(first + nproc - 1);
+}
+
+void Run::on(Time now, MemberId id, const protocol::Failed& message) {
+  if (const auto what = wrong(id, message)) return misuse(now, id, *what);
+  const bool in_round =
+      phase_ == Phase::running || phase_ == Phase::settling || phase_ == Phase::resuming;
+  const bool mine = round_node(id) != nullptr && message.round == round_->assignment.round;
+  // Else it is what another failure has brought about.
+  if (!in_round || !mine) return;
+  const std::string& node = members_.at(id).join.node;
+  Failure failure{.at = now - message.age,
+                  .member = id,
+                  .cause = {.kind = Cause::Kind::worker_failed,
+                            .text = "rank " + std::to_string(message.rank) + " (local rank " +
+                                    std::to_string(message.local_rank) + ") on node " + node +
+                                    " failed: " + ending_text(message.code, message.signal),
+                            .node = node,
+                            .rank = message.rank,
+                            .local_rank = message.local_rank,
+                            .code = message.code,
+                            .signal = message.signal,
+                            .lines = message.lines}};
+  if (phase_ == Phase::settling) {
+    if (failure.at < failure_->at) failure_ = std::move(failure);
+    return;
+  }
+  phase_ = Phase::settling;
+  since_ = failure_arrived_ = now;
+  roll_call_ = ++last_ping_;
+  std::vector<MemberId> others = round_members();
+  send(others, protocol::Stop{message.round, failure.cause.text}, failure.cause.text);
+  std::erase(others, id);
+  unheard_ = {others.begin(), others.end()};
+  send(std::move(others), protocol::Ping{roll_call_}, "whether a lost node explains the failure");
+  failure_ = std::move(failure);
+}
+
+void Run::settle(Time now) {
+  if (!unheard_.empty() && now < failure_arrived_ + kSettle) return;
+  const Cause cause = failure_->cause;
+  last_failure_ = cause;
+  if (restarts_ < terms_.max_restarts) {
+    ++restarts_;
+    restart_spent_ = true;
+    return begin_forming(now, cause);
+  }
+  const std::string why = terms_.max_restarts == 0
+                              ? cause.text
+                              : cause.text + "; all restarts are spent (" + budget_text() + ")";
+  abort(cause, cause.code ? *cause.code : 128 + *cause.signal, why);
+}
+
+void Run::on(Time now, MemberId id, const protocol::Drained& message) {
+  Member& member = members_.at(id);
+  const bool at_work = phase_ == Phase::running || phase_ == Phase::resuming;
+  if (at_work && round_node(id) != nullptr && message.round == round_->assignment.round)
+    return misuse(now, id, "it stopped its workers without being told to");
+  if (member.busy_round != message.round) return;
+  member.busy_round.reset();
+  member.workers.clear();
+  member.join.store_port = message.store_port;
+  changed_ = true;
+}
+
+void Run::on(Time, MemberId id, const protocol::Finished& message) {
+  RoundNode* node = round_node(id);
+  if (node == nullptr || message.round != round_->assignment.round) return;
+  node->finished = true;
+  changed_ = true;
+}
+
+void Run::on(Time now, MemberId id, const protocol::Leave& message) {
+  close({id}, "it said goodbye: " + message.why);
+  lose(now, id, Cause::Kind::node_left, message.why);
+}
+
+void Run::on(Time, MemberId id, const protocol::Pong& message) {
+  if (message.id == roll_call_) unheard_.erase(id);
+  if (members_.at(id).ask == message.id) answered(id);
+}
+
+void Run::on_node_gone(Time now, MemberId id, Cause cause) {
+  RoundNode* node = round_node(id);
+  if (node != nullptr) {
+    const bool hosts_store = node == &round_->nodes.front();
+    node->member.reset();
+    const bool at_work = phase_ != Phase::forming;
+    // It has done its part, and nobody needs it any more.
+    if (at_work && node->finished && !hosts_store) return;
+    // Its own worker's failure is what explains the rest.
+    if (phase_ == Phase::settling && failure_->member == id) return;
+    last_failure_ = cause;
+  }
+  if (!round_) return;
+  const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
+  if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0) {
+    if (node == nullptr && phase_ != Phase::forming) return;
+    return abort(cause, kExitNodeLost,
+                 cause.text + "; all " + count_text(terms_.max_nodes, "node") +
+                     " are needed, and --max-restarts is 0");
+  }
+  if (node == nullptr) return;
+  if (phase_ != Phase::forming) {
+    failure_.reset();
+    return begin_forming(now, std::move(cause));
+  }
+  const bool charged =
+      restart_spent_ && failure_->member != id && now - failure_arrived_ <= kSettle;
+  if (!charged) return;
+  restart_spent_ = false;
+  --restarts_;
+  begin_forming(now, std::move(cause));
+}
+
+void Run::finish_resuming(Time now) {
+  const auto away = [](const RoundNode& node) { return !node.member && !node.finished; };
+  const auto first = std::ranges::find_if(round_->nodes, away);
+  if (first == round_->nodes.end()) {
+    phase_ = Phase::running;
+    since_ = now;
+    return;
+  }
+  if (now < since_ + terms_.reconnect_timeout) return;
+  const auto& node =
+      round_->assignment.nodes.at(static_cast<std::size_t>(first - round_->nodes.begin()));
+  Cause cause{.kind = Cause::Kind::node_lost,
+              .text = "node " + node.node + " is lost: it did not come back within " +
+                      span_text(terms_.reconnect_timeout) + " after the server was lost",
+              .node = node.node};
+  last_failure_ = cause;
+  const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
+  if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0)
+    return abort(cause, kExitNodeLost, cause.text);
+  begin_forming(now, std::move(cause));
+}
+
+void Run::end_if_finished() {
+  if (!std::ranges::all_of(round_->nodes, &RoundNode::finished)) return;
+  const std::string why = "all workers of all nodes have ended with 0";
+  send(connections(), protocol::Closed{"run " + terms_.run + " has ended: " + why}, why);
+  close(connections(), why);
+  phase_ = Phase::over;
+}
+
+void Run::abort(Cause cause, int exit_code, const std::string& why) {
+  send(connections(),
+       protocol::Abort{.round = round_ ? std::optional(round_->assignment.round) : std::nullopt,
+                       .cause = std::move(cause),
+                       .exit_code = exit_code,
+                       .why = why},
+       why);
+  close(connections(), why);
+  phase_ = Phase::over;
+}
+
+}  // namespace ddprun::roster

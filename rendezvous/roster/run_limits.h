@@ -1,0 +1,23 @@
+// The roster's fixed spans and codes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace ddprun::roster {
+
+// How long the cause of a failure may stay open, and how long before a node's loss a worker's
+// failure elsewhere is charged to it.
+inline constexpr std::chrono::milliseconds kSettle{200};
+// A member whose place somebody else claims has to answer within this.
+inline constexpr std::chrono::milliseconds kAnswer{1000};
+// Waiting nodes hear of changes at once in worlds up to this, in larger ones after a pause, so that
+// n nodes that come one by one cost n messages and not n squared.
+inline constexpr std::size_t kSmallWorld = 16;
+inline constexpr std::chrono::seconds kWaitingPause{1};
+inline constexpr std::chrono::seconds kWaitingRepeat{10};
+
+inline constexpr int kExitNodeLost = 125;   // ddprun's own: it could not do its work
+inline constexpr int kExitCancelled = 143;  // as if every ddprun had got a SIGTERM
+
+}  // namespace ddprun::roster

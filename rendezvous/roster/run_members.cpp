@@ -1,0 +1,228 @@
+// Who comes and goes.
+#include <algorithm>
+#include <utility>
+
+#include "rendezvous/roster/run.h"
+#include "rendezvous/roster/run_limits.h"
+
+namespace ddprun::roster {
+namespace {
+
+using protocol::Assignment;
+
+bool same_round(const Assignment& a, const Assignment& b) {
+  const auto id = &protocol::AssignedNode::member;
+  return a.round == b.round && a.restarts == b.restarts && a.world_size == b.world_size &&
+         a.store_host == b.store_host && a.store_port == b.store_port &&
+         std::ranges::equal(a.nodes, b.nodes, {}, id, id);
+}
+
+// What a returning agent shows is no more than its word.
+bool plausible(const Join& join, const Terms& terms) {
+  const auto& nodes = join.held->assignment.nodes;
+  const auto place = protocol::place_of(join.held->assignment, join.held->member);
+  const auto count = static_cast<int>(nodes.size());
+  return place && nodes.at(static_cast<std::size_t>(place->node_rank)).node == join.node &&
+         place->nproc == join.nproc && count >= terms.min_nodes && count <= terms.max_nodes;
+}
+
+std::string who(const Join& join, const std::string& address) {
+  return "node " + join.node + " (" + address + ", pid " + std::to_string(join.pid) + ")";
+}
+
+}  // namespace
+
+void Run::join(Time now, const Peer& from, const Join& join) {
+  if (const auto why = conflict(terms_, join)) {
+    send({from.id}, protocol::Refused{*why}, "its options do not fit the run");
+    return close({from.id}, "it was refused");
+  }
+  if (join.held && !round_ && plausible(join, terms_)) resume(now, *join.held);
+  if (take_back(now, from, join)) return;
+  const auto holder = std::ranges::find_if(members_, [&](const auto& each) {
+    return join.node_rank && each.second.join.node_rank == join.node_rank;
+  });
+  if (holder != members_.end()) {
+    challengers_.push_back({from, join, holder->first});
+    return ask(now, holder->first);
+  }
+  Member& member = admit(now, from, join);
+  if (join.held) {
+    member.busy_round = join.held->assignment.round;
+    next_round_ = std::max(next_round_, *member.busy_round + 1);
+    const std::string text =
+        "node " + join.node + " lost its place when its connection was lost; it joins anew";
+    send({from.id},
+         protocol::Restart{
+             .round = *member.busy_round,
+             .cause = {.kind = Cause::Kind::node_lost, .text = text, .node = join.node},
+             .restarts = restarts_,
+             .max_restarts = terms_.max_restarts,
+             .why = text},
+         "it still has workers of a round that went on without it");
+  }
+  ask_namesakes(now, from.id, join);
+}
+
+// The agent of a node in the present round comes back on another connection, before its place was
+// given up or with a server that is new.
+bool Run::take_back(Time now, const Peer& from, const Join& join) {
+  const bool in_round =
+      phase_ == Phase::running || phase_ == Phase::settling || phase_ == Phase::resuming;
+  if (!join.held || !in_round || !same_round(join.held->assignment, round_->assignment) ||
+      !plausible(join, terms_))
+    return false;
+  const int rank = protocol::place_of(join.held->assignment, join.held->member)->node_rank;
+  RoundNode& node = round_->nodes.at(static_cast<std::size_t>(rank));
+  if (node.member) {
+    const MemberId old = *node.member;
+    if (members_.at(old).join.pid != join.pid) return false;
+    members_.erase(old);
+    unheard_.erase(old);
+    for (Challenger& each : challengers_)
+      if (each.holder == old) each.holder = from.id;
+    close({old}, "its agent has come back on another connection");
+  }
+  Member& member = admit(now, from, join);
+  member.busy_round = round_->assignment.round;
+  member.node_rank = rank;
+  node.member = from.id;
+  node.finished = node.finished || join.held->finished;
+  if (phase_ == Phase::settling)
+    send({from.id}, protocol::Stop{.round = *member.busy_round, .why = failure_->cause.text},
+         "a worker has failed meanwhile");
+  return true;
+}
+
+void Run::resume(Time now, const protocol::Held& held) {
+  round_ = Round{held.assignment, std::vector<RoundNode>(held.assignment.nodes.size())};
+  next_round_ = held.assignment.round + 1;
+  restarts_ = held.assignment.restarts;
+  phase_ = Phase::resuming;
+  since_ = now;
+}
+
+Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
+  Member& member =
+      members_
+          .insert_or_assign(from.id, Member{.join = join, .address = from.address, .heard = now})
+          .first->second;
+  member.join.held.reset();
+  changed_ = true;
+  send({from.id},
+       protocol::Welcome{.member = from.id,
+                         .server = server_.id,
+                         .embedded = server_.embedded,
+                         .server_host = server_.host,
+                         .server_version = server_.version,
+                         .ping_interval = terms_.ping_interval,
+                         .ping_attempts = terms_.ping_attempts,
+                         .run_directory = run_directory_},
+       "node " + join.node + " has joined run " + terms_.run);
+  return member;
+}
+
+// A node that was cut off without a reset comes back as another process under the same name, long
+// before its old self is silent for long enough. Many agents of one name on one host are fine, so
+// the old ones only have to show that they are alive.
+void Run::ask_namesakes(Time now, MemberId newcomer, const Join& join) {
+  for (auto& [id, member] : members_) {
+    const bool namesake = id != newcomer && member.join.node == join.node;
+    if (namesake && now - member.heard > kAnswer) ask(now, id);
+  }
+}
+
+void Run::ask(Time now, MemberId id) {
+  Member& member = members_.at(id);
+  if (member.ask) return;
+  member.ask = ++last_ping_;
+  member.answer_by = now + kAnswer;
+  send({id}, protocol::Ping{*member.ask}, "another ddprun claims to be this node");
+}
+
+void Run::answered(MemberId id) {
+  Member& member = members_.at(id);
+  member.ask.reset();
+  for (const Challenger& each : challengers_) {
+    if (each.holder != id) continue;
+    const std::string rank = std::to_string(*member.join.node_rank);
+    send({each.from.id},
+         protocol::Refused{"node rank " + rank + " of run " + terms_.run +
+                           " is taken: " + who(member.join, member.address) + " has it, " +
+                           who(each.join, each.from.address) +
+                           " wants it too: give each node its own --node-rank"},
+         "its node rank is taken by a node that answers");
+    close({each.from.id}, "it was refused");
+  }
+  std::erase_if(challengers_, [&](const Challenger& each) { return each.holder == id; });
+}
+
+void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) {
+  const auto it = members_.find(id);
+  if (it == members_.end() || phase_ == Phase::over) return;
+  const std::string node = it->second.join.node;
+  members_.erase(it);
+  unheard_.erase(id);
+  changed_ = true;
+  std::string text = "node " + node;
+  if (kind == Cause::Kind::node_left) {
+    text += " left: " + how;
+  } else if (kind == Cause::Kind::misused) {
+    text += " broke the roster protocol: " + how;
+  } else {
+    text += " is lost: " + how;
+  }
+  on_node_gone(now, id, {.kind = kind, .text = std::move(text), .node = node});
+  if (phase_ != Phase::over) admit_challengers(now, id);
+}
+
+void Run::admit_challengers(Time now, MemberId holder) {
+  std::vector<Challenger> admitted;
+  std::erase_if(challengers_, [&](Challenger& each) {
+    if (each.holder != holder) return false;
+    admitted.push_back(std::move(each));
+    return true;
+  });
+  for (const Challenger& each : admitted) join(now, each.from, each.join);
+}
+
+void Run::misuse(Time now, MemberId id, const std::string& what) {
+  send({id}, protocol::Refused{"the agent broke the roster protocol: " + what}, what);
+  close({id}, what);
+  lose(now, id, Cause::Kind::misused, what);
+}
+
+void Run::keep_alive(Time now) {
+  if (now < next_keep_alive_ || phase_ == Phase::over) return;
+  // A server that was stopped itself cannot tell who was silent.
+  const bool slept = now > next_keep_alive_ + terms_.ping_interval;
+  next_keep_alive_ = now + terms_.ping_interval;
+  std::vector<MemberId> asked;
+  std::vector<MemberId> silent;
+  for (auto& [id, member] : members_) {
+    if (slept) member.unanswered = 0;
+    (member.unanswered < terms_.ping_attempts ? asked : silent).push_back(id);
+    ++member.unanswered;
+  }
+  send(std::move(asked), protocol::Ping{++last_ping_}, "keep-alive");
+  for (const MemberId id : silent) {
+    close({id}, "it did not answer " + count_text(terms_.ping_attempts, "ping"));
+    lose(now, id, Cause::Kind::node_lost,
+         "it did not answer " + count_text(terms_.ping_attempts, "ping") + " within " +
+             span_text(terms_.ping_interval * terms_.ping_attempts));
+  }
+}
+
+void Run::drop_silent(Time now) {
+  std::vector<MemberId> silent;
+  for (const auto& [id, member] : members_)
+    if (member.ask && now >= member.answer_by) silent.push_back(id);
+  for (const MemberId id : silent) {
+    close({id}, "it did not answer, and another ddprun claims to be this node");
+    lose(now, id, Cause::Kind::node_lost,
+         "it did not answer within " + span_text(kAnswer) +
+             ", and another ddprun came as this node");
+  }
+}
+
+}  // namespace ddprun::roster

@@ -1,0 +1,259 @@
+#include "rendezvous/roster/runs.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include "rendezvous/roster/wording.h"
+
+namespace ddprun::roster {
+namespace {
+
+using protocol::AgentMessage;
+
+void add(Decision& decision, MemberId to, protocol::ServerMessage message,
+         const std::string& reason) {
+  decision.effects.push_back(Send{{to}, std::move(message), reason});
+}
+
+// The last word to a connection.
+Decision answer(MemberId to, protocol::ServerMessage message, const std::string& reason) {
+  Decision decision;
+  add(decision, to, std::move(message), reason);
+  decision.effects.push_back(Close{{to}, reason});
+  return decision;
+}
+
+void append(Decision& decision, Decision more) {
+  std::ranges::move(more.effects, std::back_inserter(decision.effects));
+}
+
+}  // namespace
+
+Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& message) {
+  if (const auto* done = std::get_if<protocol::StacksDone>(&message))
+    return with_wake(take(from.id, *done));
+  if (const auto it = run_of_.find(from.id); it != run_of_.end()) {
+    const auto entry = runs_.find(it->second);
+    return with_wake(after(entry, entry->second.run.on_message(now, from.id, message)));
+  }
+  return with_wake(std::visit(
+      [&](const auto& each) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(each)>, Join>) {
+          return join(now, from, each);
+        } else if constexpr (requires { ask(now, from, each); }) {
+          return ask(now, from, each);
+        } else {
+          const std::string why =
+              "the first message is \"" + std::string(type_name(message)) + "\", join is needed";
+          return answer(from.id, protocol::Refused{why}, why);
+        }
+      },
+      message));
+}
+
+Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) {
+  std::erase_if(stacks_, [&](const auto& each) { return each.second.asker == connection; });
+  Decision decision;
+  for (auto& [id, request] : stacks_) {
+    const auto awaited = request.awaited.find(connection);
+    if (awaited == request.awaited.end()) continue;
+    request.answer.nodes.push_back({awaited->second, {}, how});
+    request.awaited.erase(awaited);
+  }
+  if (const auto it = run_of_.find(connection); it != run_of_.end()) {
+    const auto entry = runs_.find(it->second);
+    run_of_.erase(it);
+    append(decision, after(entry, entry->second.run.on_lost(now, connection, how)));
+  }
+  finish_stacks(now, decision);
+  return with_wake(std::move(decision));
+}
+
+Decision Runs::on_time(Time now) {
+  Decision decision;
+  std::vector<std::string> due;
+  for (const auto& [at, run] : wakes_) {
+    if (at > now) break;
+    due.push_back(run);
+  }
+  for (const std::string& run : due) {
+    const auto entry = runs_.find(run);
+    append(decision, after(entry, entry->second.run.on_time(now)));
+  }
+  finish_stacks(now, decision);
+  return with_wake(std::move(decision));
+}
+
+Decision Runs::shut_down(const std::string& why) {
+  std::vector<MemberId> all;
+  for (const auto& [id, run] : run_of_) all.push_back(id);
+  std::ranges::sort(all);
+  Decision decision;
+  for (const auto& [id, request] : stacks_)
+    append(decision, answer(request.asker, protocol::Refused{why}, why));
+  if (!all.empty()) {
+    decision.effects.push_back(Send{all, protocol::ServerStopping{why}, why});
+    decision.effects.push_back(Close{std::move(all), why});
+  }
+  runs_.clear();
+  run_of_.clear();
+  wakes_.clear();
+  stacks_.clear();
+  return decision;
+}
+
+std::vector<Snapshot> Runs::snapshots(Time now) const {
+  std::vector<Snapshot> all;
+  for (const auto& [id, entry] : runs_) all.push_back(entry.run.snapshot(now));
+  return all;
+}
+
+std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
+  const auto entry = runs_.find(run);
+  return entry == runs_.end() ? std::nullopt : std::optional(entry->second.run.snapshot(now));
+}
+
+std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
+  const auto entry = runs_.find(join.run);
+  if (entry != runs_.end()) {
+    if (entry->second.run.connections().size() < options_.max_members) return {};
+    return "run " + join.run + " has " + std::to_string(options_.max_members) +
+           " nodes, which is all that this server takes";
+  }
+  if (server_.embedded && embedded_run_) {
+    const auto own = runs_.find(*embedded_run_);
+    if (own == runs_.end())
+      return "run " + *embedded_run_ + ", which this ddprun served, has ended";
+    return "this endpoint belongs to run " + *embedded_run_ + ", started " +
+           span_text(own->second.run.age(now)) + " ago by node " + own->second.run.terms().node +
+           " on " + server_.host + "; node " + join.node + " wants run " + join.run +
+           ": give all nodes of one job the same --rdzv-id, and another job another endpoint";
+  }
+  if (!server_.embedded && join.run == "none")
+    return "rdzvd on " + server_.host +
+           " serves many runs and cannot tell which one is meant: "
+           "give all nodes of the job the same --rdzv-id";
+  if (runs_.size() >= options_.max_runs)
+    return "rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
+           " runs, which is all that it takes";
+  return {};
+}
+
+Decision Runs::join(Time now, const Peer& from, const Join& join) {
+  if (const auto why = refusal(now, join)) return answer(from.id, protocol::Refused{*why}, *why);
+  auto entry = runs_.find(join.run);
+  if (entry == runs_.end()) {
+    const std::string directory = server_.id + "-" + std::to_string(++begun_);
+    entry = runs_.emplace(join.run, Entry{Run(server_, join, directory, now), {}}).first;
+    embedded_run_ = join.run;
+  }
+  run_of_[from.id] = join.run;
+  return after(entry, entry->second.run.on_join(now, from, join));
+}
+
+// Forgets whom a run has closed, and the run itself when it is over.
+Decision Runs::after(Entries::iterator entry, Decision decision) {
+  for (const Effect& effect : decision.effects)
+    if (const auto* close = std::get_if<Close>(&effect))
+      for (const MemberId id : close->members) run_of_.erase(id);
+  if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
+  entry->second.wake_at = decision.wake_at;
+  if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
+  if (entry->second.run.over()) runs_.erase(entry);
+  return decision;
+}
+
+Decision Runs::with_wake(Decision decision) const {
+  decision.wake_at.reset();
+  if (!wakes_.empty()) decision.wake_at = wakes_.begin()->first;
+  for (const auto& [id, request] : stacks_)
+    decision.wake_at = std::min(decision.wake_at.value_or(request.until), request.until);
+  return decision;
+}
+
+std::optional<std::string> Runs::control_refusal(const Peer& from, const std::string& run,
+                                                 const std::string& what) const {
+  if (!from.loopback && !options_.control_from_anywhere)
+    return what + " is taken from the server's own host only, this comes from " + from.address;
+  if (!runs_.contains(run)) return "there is no run " + run + " here";
+  const bool waits =
+      std::ranges::any_of(stacks_, [&](const auto& each) { return each.second.asker == from.id; });
+  if (waits) return std::string("the last question on this connection is not answered yet");
+  return {};
+}
+
+Decision Runs::ask(Time now, const Peer& from, const protocol::AskStatus& question) {
+  if (question.run && !runs_.contains(*question.run)) {
+    const std::string why = "there is no run " + *question.run + " here";
+    return answer(from.id, protocol::Refused{why}, why);
+  }
+  boost::json::array runs;
+  for (const auto& [id, entry] : runs_) {
+    if (question.run && *question.run != id) continue;
+    runs.push_back(to_json(entry.run.snapshot(now), options_.lines_for_everybody || from.loopback));
+  }
+  return answer(from.id, protocol::StatusAnswer{std::move(runs)}, "rdzvctl asked for the status");
+}
+
+Decision Runs::ask(Time now, const Peer& from, const protocol::AskCancel& question) {
+  if (const auto why = control_refusal(from, question.run, "cancel"))
+    return answer(from.id, protocol::Refused{*why}, *why);
+  const auto entry = runs_.find(question.run);
+  const std::size_t told = entry->second.run.members();
+  Decision decision = after(entry, entry->second.run.on_cancel(now, question.by));
+  append(decision, answer(from.id,
+                          protocol::CancelAnswer{"run " + question.run + " is cancelled; " +
+                                                 count_text(told, "node") + " told"},
+                          "rdzvctl cancelled the run"));
+  return decision;
+}
+
+Decision Runs::ask(Time now, const Peer& from, const protocol::AskStacks& question) {
+  if (const auto why = control_refusal(from, question.run, "stacks"))
+    return answer(from.id, protocol::Refused{*why}, *why);
+  StacksRequest request{.asker = from.id, .until = now + options_.stacks_timeout};
+  const Run& run = runs_.find(question.run)->second.run;
+  std::vector<MemberId> to;
+  for (const MemberId id : run.connections()) {
+    const auto node = run.node_of(id);
+    if (!node) continue;
+    request.awaited.emplace(id, *node);
+    to.push_back(id);
+  }
+  const std::uint64_t id = ++last_stacks_;
+  stacks_.emplace(id, std::move(request));
+  Decision decision;
+  decision.effects.push_back(
+      Send{std::move(to), protocol::TakeStacks{id}, "rdzvctl asked for the stacks"});
+  return decision;
+}
+
+Decision Runs::take(MemberId from, const protocol::StacksDone& done) {
+  const auto request = stacks_.find(done.id);
+  if (request == stacks_.end()) return {};
+  const auto awaited = request->second.awaited.find(from);
+  if (awaited == request->second.awaited.end()) return {};
+  request->second.answer.nodes.push_back({awaited->second, done.path, done.failed});
+  request->second.awaited.erase(awaited);
+  Decision decision;
+  finish_stacks(Time::min(), decision);
+  return decision;
+}
+
+void Runs::finish_stacks(Time now, Decision& decision) {
+  for (auto it = stacks_.begin(); it != stacks_.end();) {
+    StacksRequest& request = it->second;
+    if (!request.awaited.empty() && now < request.until) {
+      ++it;
+      continue;
+    }
+    for (const auto& [id, node] : request.awaited)
+      request.answer.nodes.push_back(
+          {node, {}, "it did not answer within " + span_text(options_.stacks_timeout)});
+    append(decision, answer(request.asker, std::move(request.answer), "the stacks are there"));
+    it = stacks_.erase(it);
+  }
+}
+
+}  // namespace ddprun::roster

@@ -1,0 +1,89 @@
+// All runs of one server, by run id; and what rdzvctl asks. Pure, as Run.
+//
+// A run begins with its first node and is forgotten when it is over: everybody was told then, and
+// the next node with that id begins a new one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/roster/run.h"
+#include "rendezvous/roster/snapshot.h"
+#include "rendezvous/roster/types.h"
+
+namespace ddprun::roster {
+
+struct RunsOptions {
+  std::size_t max_runs = 1000;
+  std::size_t max_members = 4096;      // of one run
+  bool control_from_anywhere = false;  // else cancel and stacks are taken from loopback only
+  bool lines_for_everybody = false;    // else status answers leave workers' output out
+  nanoseconds stacks_timeout = std::chrono::seconds(15);
+};
+
+class Runs {
+ public:
+  explicit Runs(Server server, RunsOptions options = {})
+      : server_(std::move(server)), options_(options) {}
+  Runs(const Runs&) = delete;
+  Runs& operator=(const Runs&) = delete;
+
+  // A message of a connection, the first one included. Do not call it for a connection that a
+  // Close was decided for, nor after on_closed.
+  Decision on_message(Time now, const Peer& from, const protocol::AgentMessage& message);
+  // A connection has ended by itself; `how` as Run::on_lost: "its connection was reset". Unknown
+  // connections are no error.
+  Decision on_closed(Time now, MemberId connection, const std::string& how);
+  Decision on_time(Time now);
+  // The server is about to end: members are told why, and all runs are forgotten.
+  Decision shut_down(const std::string& why);
+
+  std::size_t size() const { return runs_.size(); }
+  std::size_t connections() const { return run_of_.size(); }
+  // By run id.
+  std::vector<Snapshot> snapshots(Time now) const;
+  std::optional<Snapshot> snapshot(Time now, const std::string& run) const;
+
+ private:
+  struct Entry {
+    Run run;
+    std::optional<Time> wake_at;
+  };
+  using Entries = std::map<std::string, Entry>;
+  struct StacksRequest {
+    MemberId asker = 0;
+    std::map<MemberId, std::string> awaited;  // node names
+    protocol::StacksAnswer answer;
+    Time until{};
+  };
+
+  Decision join(Time now, const Peer& from, const Join& join);
+  std::optional<std::string> refusal(Time now, const Join& join) const;
+  Decision after(Entries::iterator entry, Decision decision);
+  Decision with_wake(Decision decision) const;
+  Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
+  Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);
+  Decision ask(Time now, const Peer& from, const protocol::AskStacks& question);
+  Decision take(MemberId from, const protocol::StacksDone& done);
+  std::optional<std::string> control_refusal(const Peer& from, const std::string& run,
+                                             const std::string& what) const;
+  void finish_stacks(Time now, Decision& decision);
+
+  Server server_;
+  RunsOptions options_;
+  Entries runs_;
+  std::unordered_map<MemberId, std::string> run_of_;  // by connection
+  std::set<std::pair<Time, std::string>> wakes_;
+  std::uint64_t begun_ = 0;  // runs
+  std::map<std::uint64_t, StacksRequest> stacks_;
+  std::uint64_t last_stacks_ = 0;
+  std::optional<std::string> embedded_run_;
+};
+
+}  // namespace ddprun::roster

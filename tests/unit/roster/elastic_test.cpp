@@ -1,0 +1,173 @@
+// Spares, growth, and nodes that return.
+#include "tests/unit/roster/server_of_runs.h"
+
+namespace ddprun::roster {
+namespace {
+
+TEST(Elastic, SparesWaitStepInAndEndWell) {
+  ServerOfRuns server;
+  const MemberId a = server.connect(node("a", 2, 2));
+  const MemberId b = server.connect(node("b", 2, 2));
+  const MemberId c = server.connect(node("c", 2, 2));
+  const MemberId d = server.connect(node("d", 2, 2));
+  EXPECT_TRUE(server.last<Waiting>(c).spare);
+  EXPECT_FALSE(server.got<Restart>(a)) << "there is no room for another node";
+  server.reset(b);
+  server.say(a, Drained{0, 40000});
+  EXPECT_EQ(server.place(a).node_rank, 0);
+  EXPECT_EQ(server.place(c).node_rank, 1) << "the first spare steps in";
+  EXPECT_EQ(server.last<Assignment>(c).restarts, 0);
+  EXPECT_FALSE(server.got<Assignment>(d));
+  server.say(a, Finished{1});
+  server.say(c, Finished{1});
+  EXPECT_TRUE(server.got<Closed>(d));
+}
+
+TEST(Elastic, ANewcomerStartsALargerRound) {
+  ServerOfRuns server;
+  Join join = node("a", 1, 2);
+  join.last_call_timeout = 1s;
+  const MemberId a = server.connect(join);
+  server.pass_alive(1s);
+  join.node = "b";
+  const MemberId b = server.connect(join);
+  EXPECT_EQ(server.last<Restart>(a).cause.kind, Cause::Kind::node_joined);
+  EXPECT_FALSE(server.got<Assignment>(b));
+  server.say(a, Drained{0, 40000});
+  EXPECT_EQ(server.last<Assignment>(b).round, 1);
+  EXPECT_EQ(server.last<Assignment>(b).restarts, 0);
+  EXPECT_EQ(server.place(a).node_rank, 0);
+  EXPECT_EQ(server.place(b).node_rank, 1);
+}
+
+TEST(Elastic, NobodyGrowsWithGrowOffOrWhenTheJobIsEnding) {
+  ServerOfRuns server;
+  Join join = node("a", 1, 2);
+  join.last_call_timeout = 0s;
+  join.grow = false;
+  const MemberId a = server.connect(join);
+  server.pass(0s);
+  join.node = "b";
+  const MemberId b = server.connect(join);
+  EXPECT_FALSE(server.got<Restart>(a));
+  EXPECT_TRUE(server.last<Waiting>(b).spare);
+
+  ServerOfRuns ending;
+  join.grow = true;
+  join.min_nodes = 2;
+  join.max_nodes = 3;
+  const MemberId first = ending.connect(join);
+  ending.connect(join);
+  ending.pass(0s);
+  ending.say(first, Finished{0});
+  ending.connect(join);
+  EXPECT_FALSE(ending.got<Restart>(first));
+}
+
+TEST(Elastic, LeavingIsNotClosing) {
+  ServerOfRuns server;
+  Join join = node("a", 1, 2);
+  join.last_call_timeout = 1s;
+  const MemberId a = server.connect(join);
+  join.node = "b";
+  MemberId b = server.connect(join);
+  for (int round = 0; round < 50; ++round) {
+    server.say(b, Leave{"stopped by SIGTERM"});
+    server.say(a, Drained{2 * round, 40000});
+    ASSERT_EQ(server.last<Assignment>(a).nodes.size(), 1u);
+    b = server.connect(join);
+    server.say(a, Drained{2 * round + 1, 40000});
+    ASSERT_EQ(server.last<Assignment>(b).nodes.size(), 2u);
+    ASSERT_EQ(server.last<Assignment>(b).restarts, 0);
+  }
+}
+
+// A daemon that ran a job of two nodes and was killed; the new one is `server`.
+struct Resumed {
+  explicit Resumed(int min = 2) {
+    ServerOfRuns old;
+    joins = {node("a", min, 2), node("b", min, 2)};
+    for (Join& join : joins) ids.push_back(old.connect(join));
+    for (std::size_t i = 0; i < 2; ++i)
+      joins[i].held =
+          Held{.server = "old", .member = ids[i], .assignment = old.last<Assignment>(ids[i])};
+  }
+  std::vector<Join> joins;
+  std::vector<MemberId> ids;
+  ServerOfRuns server;
+};
+
+TEST(Elastic, ANewDaemonTakesARunningRoundBack) {
+  Resumed job;
+  Join spare = node("c", 2, 2);
+  const MemberId c = job.server.connect(spare);
+  const MemberId b = job.server.connect(job.joins[1]);
+  job.server.pass(3s);
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.pass_alive(60s);
+  for (const MemberId id : {a, b}) {
+    EXPECT_TRUE(job.server.got<Welcome>(id));
+    EXPECT_FALSE(job.server.got<Restart>(id));
+    EXPECT_FALSE(job.server.got<Assignment>(id));
+    EXPECT_FALSE(job.server.got<Abort>(id));
+  }
+  EXPECT_FALSE(job.server.got<Assignment>(c));
+  job.server.say(b, Failed{.round = 0, .rank = 2, .local_rank = 0, .code = 3});
+  job.server.answer_pings();
+  EXPECT_EQ(job.server.last<Abort>(a).cause.node, "b");
+}
+
+TEST(Elastic, WhoDoesNotComeBackToANewDaemonIsLost) {
+  Resumed job(1);
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.pass_alive(5s);
+  EXPECT_EQ(job.server.last<Restart>(a).cause.text,
+            "node b is lost: it did not come back within 5 s after the server was lost");
+  job.server.say(a, Drained{0, 40000});
+  EXPECT_EQ(job.server.last<Assignment>(a).round, 1);
+  const MemberId late = job.server.connect(job.joins[1]);
+  EXPECT_EQ(job.server.last<Restart>(late).round, 0) << "its workers belong to nobody any more";
+  job.server.say(late, Drained{0, 40000});
+  EXPECT_EQ(job.server.last<Restart>(a).cause.kind, Cause::Kind::node_joined);
+}
+
+TEST(Elastic, AReturnOnANewConnectionBeforeTheOldOneIsLostChangesNothing) {
+  ServerOfRuns server;
+  Join join = node("a", 2, 2);
+  const MemberId a = server.connect(join);
+  const MemberId b = server.connect(node("b", 2, 2));
+  join.held = Held{.server = "s", .member = a, .assignment = server.last<Assignment>(a)};
+  const MemberId again = server.connect(join);
+  EXPECT_TRUE(server.closed.contains(a));
+  server.reset(a);
+  EXPECT_FALSE(server.got<Restart>(again));
+  EXPECT_FALSE(server.got<Abort>(b));
+  server.say(again, Finished{0});
+  server.say(b, Finished{0});
+  EXPECT_TRUE(server.got<Closed>(again));
+}
+
+TEST(Elastic, AnAgentCutOffByAResetReturnsAsANewcomer) {
+  ServerOfRuns server;
+  Join join = node("b", 1, 2);
+  const MemberId a = server.connect(node("a", 1, 2));
+  const MemberId b = server.connect(join);
+  join.held = Held{.server = "s", .member = b, .assignment = server.last<Assignment>(b)};
+  server.reset(b);
+  const MemberId again = server.connect(join);
+  EXPECT_EQ(server.last<Restart>(again).round, 0);
+  server.say(a, Drained{0, 40000});
+  server.say(again, Drained{0, 40001});
+  EXPECT_EQ(server.last<Assignment>(again).restarts, 0);
+  EXPECT_EQ(server.last<Assignment>(again).nodes.size(), 2u);
+}
+
+TEST(Elastic, AClaimThatDoesNotFitIsNoMembership) {
+  Resumed job;
+  job.joins[0].node = "x";
+  const MemberId x = job.server.connect(job.joins[0]);
+  EXPECT_TRUE(job.server.got<Restart>(x));
+}
+
+}  // namespace
+}  // namespace ddprun::roster

@@ -1,0 +1,145 @@
+// A server without sockets and clock: what each connection was told, in order.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/roster/runs.h"
+
+namespace ddprun::roster {
+
+using namespace std::chrono_literals;
+using namespace protocol;
+
+// A Join of a node of a run of `min` to `max` nodes.
+inline Join node(const std::string& name, int min, int max) {
+  return {.run = "r",
+          .node = name,
+          .pid = 100,
+          .version = "0.1.0",
+          .program = "abc",
+          .addresses = {"10.0.0." + std::to_string(1 + name.size())},
+          .store_port = 30000,
+          .nproc = 2,
+          .min_nodes = min,
+          .max_nodes = max,
+          .join_timeout = 600s,
+          .last_call_timeout = 30s,
+          .reconnect_timeout = 5s};
+}
+
+class ServerOfRuns {
+ public:
+  explicit ServerOfRuns(RunsOptions options = {}, bool embedded = false)
+      : runs({.id = "s", .host = "hub", .version = "0.1.0", .embedded = embedded}, options) {}
+
+  // Says the message on a new connection.
+  MemberId connect(const AgentMessage& first, bool loopback = true) {
+    const MemberId id = ++last_;
+    carry_out(runs.on_message(now, {id, "10.0.0.9:" + std::to_string(id), loopback}, first));
+    return id;
+  }
+  void say(MemberId id, const AgentMessage& message) {
+    ASSERT_FALSE(closed.contains(id)) << "connection " << id << " was closed by the server";
+    carry_out(runs.on_message(now, {id, "x", true}, message));
+  }
+  void reset(MemberId id) { carry_out(runs.on_closed(now, id, "its connection was reset")); }
+  // Lets the time pass, with every timer that falls due.
+  void pass(nanoseconds span) {
+    const Time end = now + span;
+    while (wake_at && *wake_at <= end) {
+      now = std::max(now, *wake_at);
+      carry_out(runs.on_time(now));
+      ASSERT_TRUE(!wake_at || *wake_at > now) << "a timer that is due again at once";
+    }
+    now = end;
+  }
+  // As pass(), and every connection answers pings.
+  void pass_alive(nanoseconds span) {
+    const Time end = now + span;
+    while (now < end) {
+      pass(std::min<nanoseconds>(1s, end - now));
+      for (const auto& [id, pings] : pings_) answer_pings(id);
+    }
+  }
+  void answer_pings(MemberId id) {
+    for (const std::uint64_t ping : std::exchange(pings_[id], {}))
+      if (!closed.contains(id)) say(id, Pong{ping});
+  }
+  void answer_pings() {
+    for (const auto& [id, pings] : std::map(pings_)) answer_pings(id);
+  }
+
+  // All messages of one kind to `id`, oldest first.
+  template <class Message>
+  std::vector<Message> all(MemberId id) const {
+    std::vector<Message> found;
+    const auto it = told.find(id);
+    if (it == told.end()) return found;
+    for (const ServerMessage& message : it->second)
+      if (const auto* each = std::get_if<Message>(&message)) found.push_back(*each);
+    return found;
+  }
+  template <class Message>
+  bool got(MemberId id) const {
+    return !all<Message>(id).empty();
+  }
+  // The last one; it is an error if there is none.
+  template <class Message>
+  Message last(MemberId id) const {
+    const auto found = all<Message>(id);
+    EXPECT_FALSE(found.empty()) << "connection " << id << " got no such message";
+    return found.empty() ? Message{} : found.back();
+  }
+  NodePlace place(MemberId id) const {
+    const auto place = place_of(last<Assignment>(id), id);
+    EXPECT_TRUE(place) << "connection " << id << " is not in its round";
+    return place.value_or(NodePlace{});
+  }
+
+  Runs runs;
+  Time now{};
+  std::optional<Time> wake_at;
+  std::map<MemberId, std::vector<ServerMessage>> told;
+  std::set<MemberId> closed;
+  std::function<void(MemberId, const ServerMessage&)> watch;  // sees everything that is sent
+  std::size_t messages = 0;                                   // sent so far, but pings
+
+ private:
+  void carry_out(Decision decision) {
+    for (const Effect& effect : decision.effects) {
+      if (const auto* close = std::get_if<Close>(&effect)) {
+        EXPECT_FALSE(close->reason.empty());
+        for (const MemberId id : close->members) {
+          closed.insert(id);
+          pings_.erase(id);
+        }
+        continue;
+      }
+      const Send& send = std::get<Send>(effect);
+      EXPECT_FALSE(send.reason.empty()) << type_name(send.message);
+      for (const MemberId id : send.to) {
+        EXPECT_FALSE(closed.contains(id)) << type_name(send.message) << " to a closed connection";
+        if (const auto* ping = std::get_if<Ping>(&send.message)) {
+          pings_[id].push_back(ping->id);
+        } else {
+          ++messages;
+        }
+        told[id].push_back(send.message);
+        if (watch) watch(id, send.message);
+      }
+    }
+    wake_at = decision.wake_at;
+  }
+
+  MemberId last_ = 0;
+  std::map<MemberId, std::vector<std::uint64_t>> pings_;  // not answered
+};
+
+}  // namespace ddprun::roster
