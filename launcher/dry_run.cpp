@@ -54,8 +54,10 @@ std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
 }
 
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
-                  const cli::Environment& environment, agent::Programs& programs) {
-  return show_plan(spec, plan, environment, refusal_of(spec, plan, programs));
+                  const cli::Environment& environment, agent::Programs& programs,
+                  const std::string& refusal) {
+  return show_plan(spec, plan, environment,
+                   refusal.empty() ? refusal_of(spec, plan, programs) : refusal);
 }
 
 cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host,
@@ -64,6 +66,7 @@ cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host
   none.host = host;
   none.role = spec.role;
   none.notices = spec.notices;
+  none.rendezvous = spec.rendezvous;
   return show_plan(spec, none, environment, why);
 }
 

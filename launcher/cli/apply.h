@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/cli/job_spec.h"
+#include "launcher/cli/rendezvous.h"
 #include "launcher/cli/values.h"
 
 namespace ddprun::cli {
@@ -14,7 +15,9 @@ namespace ddprun::cli {
 // The JobSpec while it is being made, and what is only needed until it is finished.
 struct Settings {
   JobSpec job;
+  RendezvousGiven rendezvous;
   std::string label;           // of the value being read, for notices: "--role" or "PET_ROLE"
+  std::string written;         // with the value: "--role x" or "PET_ROLE=x"
   bool optional_text = false;  // the value comes from a variable that other programs read as well
 };
 
@@ -82,12 +85,15 @@ Reading seconds_or_none(const std::string& value, Settings& settings) {
   return reading;
 }
 
-// Job and rendezvous.
+// Job.
 Reading nproc_per_node(const std::string& value, Settings& settings);
-Reading nnodes(const std::string& value, Settings& settings);
-Reading node_rank(const std::string& value, Settings& settings);
 Reading role(const std::string& value, Settings& settings);
 Reading max_restarts(const std::string& value, Settings& settings);
+
+// Nodes and how they meet.
+Reading nnodes(const std::string& value, Settings& settings);
+Reading node_rank(const std::string& value, Settings& settings);
+Reading rdzv_id(const std::string& value, Settings& settings);
 Reading rdzv_backend(const std::string& value, Settings& settings);
 Reading rdzv_endpoint(const std::string& value, Settings& settings);
 Reading rdzv_conf(const std::string& value, Settings& settings);

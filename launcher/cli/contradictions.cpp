@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "launcher/cli/values.h"
-
 namespace ddprun::cli {
 namespace {
 
@@ -12,8 +10,7 @@ std::string written(const std::vector<Setting>& settings, std::string_view name)
   const auto found =
       std::ranges::find(settings, name, [](const Setting& s) { return s.option->name; });
   if (found == settings.end()) return "--" + std::string(name);
-  if (found->from_variable) return found->label + "=" + found->value;
-  return found->label + (found->option->takes_value() ? " " + found->value : "");
+  return written(*found);
 }
 
 bool typed_or_pet(const std::vector<Setting>& settings, std::string_view name) {
@@ -23,14 +20,27 @@ bool typed_or_pet(const std::vector<Setting>& settings, std::string_view name) {
 }
 
 // Static meeting has no rule for how long a range is waited for.
-bool is_static_range(const JobSpec& job, const std::vector<Setting>& settings) {
-  const auto value = [&](std::string_view name) -> std::string_view {
-    const auto found =
-        std::ranges::find(settings, name, [](const Setting& s) { return s.option->name; });
-    return found == settings.end() ? std::string_view() : std::string_view(found->value);
-  };
-  const Result<NodeRange> nodes = read_nodes(value("nnodes"));
-  return nodes && nodes->min < nodes->max && !job.standalone && value("rdzv-backend") != "c10d";
+bool is_static_range(const JobSpec& job) {
+  return job.rendezvous.kind == RendezvousSpec::Kind::fixed &&
+         job.rendezvous.min_nodes < job.rendezvous.max_nodes;
+}
+
+std::string shown(const Sourced<int>& number) {
+  return number.source + "=" + std::to_string(number.value);
+}
+
+// The engine has given this job fewer GPUs than workers; whatever else the node has is not ours.
+bool more_than_given(const JobSpec& job) {
+  const auto& gpus = job.rendezvous.gpus;
+  return gpus && gpus->value > 0 && job.workers.kind == WorkerCount::Kind::number &&
+         job.workers.number > gpus->value && !job.oversubscribe && !job.simulated_gpus &&
+         job.device != DeviceChoice::cpu;
+}
+
+// Several ddpruns on one host, each of which would start a worker for each GPU.
+bool shares_a_host(const JobSpec& job) {
+  const auto& processes = job.rendezvous.processes_on_host;
+  return processes && processes->value > 1 && job.workers.kind != WorkerCount::Kind::number;
 }
 
 // What ddprun can do to lines only where they come through it.
@@ -50,8 +60,19 @@ std::string contradiction(const JobSpec& job, const std::vector<Setting>& settin
   const auto both = [&](std::string_view one, std::string_view other, const std::string& why) {
     return written(settings, one) + " and " + written(settings, other) + ": " + why;
   };
-  if (is_static_range(job, settings))
+  if (is_static_range(job))
     return both("nnodes", "rdzv-backend", "a range needs c10d, static takes one number");
+  if (job.standalone && job.rendezvous.min_nodes > 1)
+    return both("standalone", "nnodes", "standalone is one node; drop one of them");
+  if (more_than_given(job))
+    return written(settings, "nproc-per-node") + " and " + shown(*job.rendezvous.gpus) +
+           ": this job has fewer GPUs of this node; write -n " +
+           std::to_string(job.rendezvous.gpus->value) +
+           ", or --oversubscribe (workers share GPUs), or --device cpu";
+  if (shares_a_host(job))
+    return written(settings, "cluster") + " and " + shown(*job.rendezvous.processes_on_host) +
+           ": one ddprun on each host starts its workers, so start one (mpirun --map-by "
+           "ppr:1:node), or say with -n how many each of them has";
   if (job.output == OutputMode::inherit) {
     if (const std::string_view name = touches_lines(job, settings); !name.empty())
       return both("output", name,

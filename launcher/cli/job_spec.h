@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launcher/cli/rank_map.h"
+#include "launcher/cli/rendezvous_spec.h"
 
 namespace ddprun::cli {
 
@@ -57,9 +58,12 @@ struct JobSpec {
   bool oversubscribe = false;
   std::optional<int> simulated_gpus;  // --simulate-gpus N, 0 or more
   bool standalone = false;
-  std::optional<std::string> master_addr;    // as given
-  std::optional<std::uint16_t> master_port;  // never 0: 0 means "choose", which is the default
-  std::optional<std::string> run_id;         // --rdzv-id, any text; none: the launcher makes one
+  RendezvousSpec rendezvous;
+  // Of one node: the store's address as given, and its port, never 0 (0 means "choose", which is
+  // the default). Several nodes have them in `rendezvous`.
+  std::optional<std::string> master_addr;
+  std::optional<std::uint16_t> master_port;
+  std::optional<std::string> run_id;  // that of `rendezvous`; none: the launcher makes one
   std::string role = "default";
   std::chrono::milliseconds shutdown_timeout{30'000};
   std::vector<int> signals_to_handle{SIGTERM, SIGINT, SIGHUP, SIGQUIT};

@@ -75,11 +75,10 @@ const std::vector<Rule>& rules() {
       {"standalone",
        "",
        {"master-addr", "master-port", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf",
-        "node-rank", "local-addr"}},
+        "node-rank", "local-addr", "cluster"}},
       {"device", "cpu", {"oversubscribe", "simulate-gpus"}},
       {"use-env", "", {"pass-local-rank"}},
       {"run-path", "", {"no-python"}},
-      {"rdzv-backend", "c10d", {"node-rank"}},
   };
   return all;
 }
@@ -97,11 +96,21 @@ bool holds(const Setting* setting, std::string_view value) {
   return on && *on;
 }
 
-// What asks for nothing goes without a word: a flag that is off (PET_X=0), --node-rank 0.
+// What asks for nothing goes without a word: a flag that is off (PET_X=0), --node-rank 0, --cluster
+// none.
 bool asks_for_nothing(const Setting& setting) {
   if (setting.option->name == "node-rank") return setting.value == "0";
+  if (setting.option->name == "cluster") return setting.value == "none";
   const Result<bool> on = read_boolean(setting.value);
   return setting.option->metavar.empty() && on && !*on;
+}
+
+// What --cluster says of the nodes is not known yet.
+bool certainly_one_node(const std::vector<Setting>& settings) {
+  const Setting* nodes = find(settings, "nnodes");
+  const Setting* engine = find(settings, "cluster");
+  const Result<NodeRange> range = nodes == nullptr ? NodeRange{} : read_nodes(nodes->value);
+  return range && range->max == 1 && (engine == nullptr || engine->value == "none");
 }
 
 // Removes the losers that are there.
@@ -132,6 +141,11 @@ void add_typed(const std::vector<Given>& given, const Option& option, const std:
 }
 
 }  // namespace
+
+std::string written(const Setting& setting) {
+  if (setting.from_variable) return setting.label + "=" + setting.value;
+  return setting.label + (setting.option->takes_value() ? " " + setting.value : "");
+}
 
 std::vector<Setting> merge(const std::vector<Given>& given, const Environment& environment) {
   const Values typed = of_command_line(given);
@@ -168,8 +182,11 @@ std::vector<std::string> drop_meaningless(std::vector<Setting>& settings) {
     const std::string losers = take_out(settings, rule.losers);
     if (!losers.empty()) lines.push_back(losers + ": meaningless with " + name + ", ignored");
   }
-  // This version runs one node: it meets with nobody.
-  if (holds(find(settings, "rdzv-backend"), "c10d")) {
+  if (certainly_one_node(settings) && holds(find(settings, "rdzv-backend"), "c10d")) {
+    const std::string rank = take_out(settings, {"node-rank"});
+    if (!rank.empty())
+      lines.push_back(rank + ": meaningless with " + shown(*find(settings, "rdzv-backend")) +
+                      ", ignored");
     const std::string alone = take_out(settings, {"rdzv-endpoint"});
     if (!alone.empty()) lines.push_back(alone + ": meaningless with one node, ignored");
   }

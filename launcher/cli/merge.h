@@ -17,6 +17,9 @@ struct Setting {
   bool from_variable;
 };
 
+// "--tee 3", "PET_TEE=3" or "--standalone": how the user wrote it.
+std::string written(const Setting& setting);
+
 // The settings in the order of the option table, each option at most once, but repeatable ones as
 // often as they were typed. A variable that is there but empty counts, so that it can be named.
 // Values are not looked into.

@@ -36,6 +36,7 @@ std::string apply_setting(const Setting& setting, Settings& settings) {
     }
   }
   settings.label = setting.label;
+  settings.written = written(setting);
   settings.optional_text = setting.label == option.second_variable;
   const Reading reading = option.apply(setting.value, settings);
   switch (reading.kind) {
@@ -107,6 +108,8 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
     const std::string error = apply_setting(setting, settings);
     if (!error.empty()) return usage_error(error);
   }
+  const auto settled = settle_rendezvous(settings.rendezvous, environment, settings.job);
+  if (!settled) return usage_error(settled.error().text);
   JobSpec job = std::move(settings.job);
   job.command = std::move(scanned->command);
   job.separator_before_program = scanned->separator;

@@ -19,7 +19,8 @@ struct Exit {
 };
 
 // `words` without argv[0]. Pure: reads the PET_* variables, TORCH_ELASTIC_SHUTDOWN_TIMEOUT,
-// TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE and LOGLEVEL from `environment` only. What needs facts of
+// TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE, LOGLEVEL and those of settle_rendezvous from `environment`
+// only. What needs facts of
 // the machine (whether --stdin's rank exists with -n auto, say) is left to plan::make. An error is
 // one line that names the option or the variable, the word, and what to write. Remarks are in
 // JobSpec::notices. Counterpart: get_args_parser of torch.distributed.run.

@@ -1,18 +1,26 @@
-// --rdzv-conf K=V,...: the knobs of torchrun's rendezvous back ends.
+// --rdzv-conf K=V,...: the knobs of torchrun's rendezvous back ends, and those of our own.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "launcher/cli/rendezvous_spec.h"
 #include "rendezvous/base/result.h"
 
 namespace ddprun::cli {
 
-// The keys of `text` that no back end of torchrun has, in their order. An Error where an item is
-// not KEY=VALUE. On one node there is nothing that the known ones could change, so their values are
-// only looked at as far as torchrun itself would refuse them there.
-Result<std::vector<std::string_view>> unknown_conf_keys(std::string_view text);
+struct ReadConf {
+  RendezvousConf conf;
+  std::vector<std::string> unknown;  // keys that no back end has, in their order
+  std::vector<std::string> idle;     // keys of torchrun's that change nothing in ddprun
+  bool in_a_file = false;            // store_type=file
+};
+
+// Blanks around keys and values are ignored, the last of two values counts, and `join_timeout`
+// counts more than `timeout`. An Error where an item is not KEY=VALUE, or where a value is not what
+// its key takes.
+Result<ReadConf> read_conf(std::string_view text);
 
 // "; did you mean X?" with the known key that is most like `key`, or "".
 std::string did_you_mean_conf_key(std::string_view key);

@@ -123,11 +123,23 @@ Result<Endpoint> read_endpoint(std::string_view text) {
   return endpoint;
 }
 
+Result<std::string> read_host(std::string_view text) {
+  if (text.find_first_of(" \t\r\n") != std::string_view::npos)
+    return Error{quoted(text) + " is not a host: there is a blank in it"};
+  const bool v6 = text.find(':') != text.rfind(':');
+  const Result<Endpoint> endpoint = v6 && !text.starts_with('[')
+                                        ? Endpoint{std::string(text), std::nullopt}
+                                        : read_endpoint(text);
+  if (!endpoint) return Error{quoted(text) + " is not a host; write a name or an address"};
+  if (endpoint->port) return Error{quoted(text) + " has a port in it; write the host alone"};
+  return Result<std::string>(boost::system::in_place_value, endpoint->host);
+}
+
 Result<NodeRange> read_nodes(std::string_view text) {
   const auto colon = text.find(':');
   const auto min = number<int>(text.substr(0, colon));
   const auto max = colon == std::string_view::npos ? min : number<int>(text.substr(colon + 1));
-  if (!min || !max || *min < 1 || *max < *min)
+  if (!min || !max || *min < 1 || *max < *min || *max > cluster::kMostNodes)
     return Error{quoted(text) +
                  " is not a number of nodes; write N, or MIN:MAX with 1 <= MIN <= MAX"};
   return NodeRange{*min, *max};

@@ -72,6 +72,10 @@ struct Endpoint {
 };
 Result<Endpoint> read_endpoint(std::string_view text);
 
+// --master-addr, --local-addr: a name or an address; an IPv6 one may have brackets, which are taken
+// off. A port behind it is an error.
+Result<std::string> read_host(std::string_view text);
+
 // --nnodes: N or MIN:MAX with 0 < MIN <= MAX.
 struct NodeRange {
   int min = 1;

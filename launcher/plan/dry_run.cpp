@@ -6,6 +6,7 @@
 
 #include "launcher/plan/command.h"
 #include "launcher/plan/place.h"
+#include "launcher/plan/rendezvous_text.h"
 #include "launcher/plan/wording.h"
 #include "launcher/plan/worker_environment.h"
 
@@ -109,18 +110,24 @@ std::string command_of(const LaunchPlan& plan) {
          line_of_words(command_line(first, plan.host, 0)) + others;
 }
 
+// One variable of a worker, as far as it is known before the start.
+std::string variable_line(const LaunchPlan& plan, std::string entry) {
+  const std::string_view name = cli::variable_name(entry);
+  if (plan.rendezvous.several_nodes() && given_by_rendezvous(name))
+    entry = std::string(name) + "=(given by the rendezvous)";
+  if (entry == "MASTER_PORT=0") entry = "MASTER_PORT=(chosen at the start)";
+  if (entry == "TORCHELASTIC_RUN_ID=") entry = "TORCHELASTIC_RUN_ID=(made at the start)";
+  return "  " + entry + "\n";
+}
+
 std::string environment_of(const LaunchPlan& plan, const Meeting& meeting,
                            const cli::Environment& parent) {
   const WorkerEnvironment environment(plan, meeting, parent);
   std::string text = "environment of every worker:\n";
-  for (std::string entry : environment.added()) {
-    if (entry == "MASTER_PORT=0") entry = "MASTER_PORT=(chosen at the start)";
-    if (entry == "TORCHELASTIC_RUN_ID=") entry = "TORCHELASTIC_RUN_ID=(made at the start)";
-    text += "  " + entry + "\n";
-  }
+  for (const std::string& entry : environment.added()) text += variable_line(plan, entry);
   text += "environment of rank 0:\n";
   for (const std::string& entry : environment.own(plan.workers.front(), "(in the run's directory)"))
-    text += "  " + entry + "\n";
+    text += variable_line(plan, entry);
   return text;
 }
 
@@ -128,7 +135,7 @@ std::string environment_of(const LaunchPlan& plan, const Meeting& meeting,
 
 std::string dry_run_table(const LaunchPlan& plan, const Meeting& meeting,
                           const cli::Environment& parent) {
-  std::string text = plan.start_line + "\n" + table_of(plan);
+  std::string text = rendezvous_text(plan.rendezvous) + plan.start_line + "\n" + table_of(plan);
   for (const std::string& line : plan.binding_report) text += line + "\n";
   text += command_of(plan) + environment_of(plan, meeting, parent);
   for (const std::string& notice : plan.notices) text += "note: " + notice + "\n";

@@ -39,9 +39,10 @@ struct LaunchPlan {
   std::string role = "default";
   int max_restarts = 0;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
-  bool reports_progress = false;       // workers get a descriptor for that: DDPRUN_PROGRESS_FD
-  std::optional<int> simulated_gpus;   // exported as DDPRUN_SIMULATED_GPUS
-  std::optional<int> omp_num_threads;  // for all workers, instead of what they would inherit
+  bool reports_progress = false;        // workers get a descriptor for that: DDPRUN_PROGRESS_FD
+  std::optional<int> simulated_gpus;    // exported as DDPRUN_SIMULATED_GPUS
+  std::optional<int> omp_num_threads;   // for all workers, instead of what they would inherit
+  cli::RendezvousSpec rendezvous = {};  // how this node meets the others
   std::string host;
   std::string start_line;            // "ddprun: 2 workers on gpu07: rank 0 cuda:0 (GPU 1), …"
   std::vector<std::string> notices;  // said once before the start, each one line

@@ -215,6 +215,7 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   if (std::string wrong = wrong_rank(q, count); !wrong.empty()) return Error{std::move(wrong)};
   LaunchPlan plan;
   plan.host = node.host;
+  plan.rendezvous = job.rendezvous;
   plan.workers = make_workers(q, count, *gpus);
   plan.world_size = count;
   plan.role = job.role;

@@ -31,6 +31,11 @@ std::string entry(std::string_view name, int value) {
   return entry(name, std::to_string(value));
 }
 
+// A program that calls MPI_Init would take itself for the ddprun that mpirun has started.
+bool belongs_to_mpi(std::string_view name) {
+  return name.starts_with("PMI") || name.starts_with("OMPI_COMM_WORLD_");
+}
+
 // What every worker, or each for itself, is given instead of what it would inherit.
 bool is_replaced(std::string_view name, const LaunchPlan& plan) {
   if (name == "OMP_NUM_THREADS")
@@ -41,8 +46,10 @@ bool is_replaced(std::string_view name, const LaunchPlan& plan) {
 std::vector<std::string> inherited(const cli::Environment& parent, const LaunchPlan& plan) {
   std::vector<std::string> entries;
   entries.reserve(parent.entries().size() + 24);
+  const bool under_mpi = plan.rendezvous.engine == cluster::Engine::mpi;
   for (const std::string& text : parent.entries()) {
     const std::string_view name = cli::variable_name(text);
+    if (under_mpi && belongs_to_mpi(name)) continue;
     if (!belongs_to_another_job(name) && !is_replaced(name, plan)) entries.push_back(text);
   }
   return entries;

@@ -15,7 +15,7 @@ namespace ddprun::plan {
 class WorkerEnvironment {
  public:
   // Copies what it needs. PET_*, TORCHELASTIC_*, DDPRUN_* and torchrun's rank variables of `parent`
-  // are left out.
+  // are left out, and with --cluster mpi PMI* and OMPI_COMM_WORLD_* as well.
   WorkerEnvironment(const LaunchPlan& plan, const Meeting& meeting, const cli::Environment& parent);
 
   // "NAME=value": what is inherited and then what ddprun adds for every worker.

@@ -133,6 +133,14 @@ default of
 .B TORCHELASTIC_ERROR_FILE
 where the error file of the first failure is copied to
 .TP
+.BR MASTER_ADDR ", " MASTER_PORT ", " NODE_RANK
+where several nodes meet and which one this is, if no option and no engine says it
+.TP
+.BR SLURM_* ", " JOB_COMPLETION_INDEX ", " JOBSET_* ", " OMPI_COMM_WORLD_* ", " PMI_* " and the like"
+with
+.BR \-\-cluster
+only
+.TP
 .B LOGLEVEL
 INFO and DEBUG mean
 .B \-v

@@ -131,6 +131,50 @@ TEST_P(NodesLine, IsRefusedUntilThereAreSeveralNodes) {
   EXPECT_EQ(stage.number_of_records(), 0);
 }
 
+// Where torchrun would meet with these options.
+std::string torchrun_endpoint(const Line& line) {
+  const bool c10d = line.option("rdzv_backend") == "c10d";
+  std::string endpoint = line.option("rdzv_endpoint");
+  if (endpoint.empty() && c10d) return "127.0.0.1:29400";
+  if (endpoint.empty()) {
+    const std::string port = line.option("master_port");
+    return line.option("master_addr") + ":" + (port.empty() ? "29500" : port);
+  }
+  const bool has_port =
+      endpoint.rfind(':') > endpoint.rfind(']') ||
+      (endpoint.find(']') == std::string::npos && endpoint.find(':') != std::string::npos);
+  return has_port ? endpoint : endpoint + ":29400";
+}
+
+class UnderstoodLine : public testing::TestWithParam<Line> {};
+
+TEST_P(UnderstoodLine, MeansTheNodesThatTorchrunMeans) {
+  const Line& line = GetParam();
+  Stage stage;
+  prepare(stage, line);
+  Line dry = line;
+  dry.words.insert(dry.words.begin(), {"--dry-run", "--report", "-"});
+  const Finished end = run_line(stage, dry);
+  EXPECT_EQ(end.code, 2);
+  const json::value plan = json::parse(end.out);
+  const json::object& rendezvous = plan.at("rendezvous").as_object();
+  const bool c10d = line.option("rdzv_backend") == "c10d";
+  EXPECT_EQ(rendezvous.at("kind"), c10d ? "c10d" : "static");
+  const auto nodes = std::to_string(rendezvous.at("min_nodes").as_int64());
+  const auto most = std::to_string(rendezvous.at("max_nodes").as_int64());
+  EXPECT_EQ(nodes == most ? nodes : nodes + ":" + most, line.option("nnodes"));
+  const std::string id = line.option("rdzv_id");
+  EXPECT_EQ(json::value_to<std::string>(rendezvous.at("run_id")), id.empty() ? "none" : id);
+  const std::string rank = line.option("node_rank");
+  if (!c10d || !rank.empty()) {
+    EXPECT_EQ(rendezvous.at("node_rank"), rank.empty() ? 0 : std::stoi(rank));
+  }
+  // Torchrun does not look at MASTER_ADDR, and meets on the wrong host (c209).
+  const bool from_environment = line.id == "c209";
+  EXPECT_EQ(json::value_to<std::string>(rendezvous.at("endpoint")),
+            from_environment ? "node0.example:29500" : torchrun_endpoint(line));
+}
+
 // Torchrun takes an option of the script for an abbreviation of its own where it is one. Here the
 // program's words are the program's.
 class ProgramsOwnOption : public testing::TestWithParam<Line> {};
@@ -175,6 +219,11 @@ INSTANTIATE_TEST_SUITE_P(Lines, RefusedLine, testing::ValuesIn(chosen([](const L
 INSTANTIATE_TEST_SUITE_P(Lines, NodesLine, testing::ValuesIn(chosen([](const Line& line) {
                            return line.kind == "parsed" &&
                                   (line.several_nodes() || line.option("rdzv_backend") == "etcd");
+                         })),
+                         kName);
+INSTANTIATE_TEST_SUITE_P(Lines, UnderstoodLine, testing::ValuesIn(chosen([](const Line& line) {
+                           return line.kind == "parsed" && line.several_nodes() &&
+                                  line.option("rdzv_backend") != "etcd";
                          })),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Lines, ProgramsOwnOption, testing::ValuesIn(chosen(is_programs_own)),

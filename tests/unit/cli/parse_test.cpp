@@ -154,10 +154,7 @@ TEST(Parse, RefusesByNameWhatIsNotBuiltYet) {
   const auto not_yet = [](const std::string& name) {
     return "ddprun: " + name + " is not available yet in this version of ddprun";
   };
-  EXPECT_EQ(error_of({"--nnodes=2", "p"}), not_yet("--nnodes 2"));
-  EXPECT_EQ(error_of({"--nnodes=2:4", "--node-rank=1", "p"}), not_yet("--nnodes 2:4"));
   EXPECT_EQ(error_of({"--rdzv-backend", "etcd", "p"}), not_yet("--rdzv-backend etcd"));
-  EXPECT_EQ(error_of({"--cluster", "slurm", "p"}), not_yet("--cluster slurm"));
   EXPECT_EQ(error_of({"--hosts", "a,b", "p"}), not_yet("--hosts"));
   EXPECT_EQ(error_of({"--hostfile=x", "p"}), not_yet("--hostfile"));
   EXPECT_EQ(error_of({"--rsh", "ssh -q", "p"}), not_yet("--rsh"));
@@ -238,9 +235,8 @@ TEST(Parse, RefusesOptionsThatCannotBeHadTogether) {
   EXPECT_EQ(error_of({"--report=-", "--events=a", "p"}), "");
 }
 
-TEST(Parse, ARangeOfNodesThatBeginsWithOneIsThisNode) {
-  EXPECT_THAT(job_of({"--nnodes=1:2", "--rdzv-backend=c10d", "p"}).notices,
-              ElementsAre("--nnodes 1:2: this version of ddprun runs one node, no other can join"));
+TEST(Parse, ARangeOfNodesNeedsC10d) {
+  EXPECT_EQ(error_of({"--nnodes=1:2", "--rdzv-backend=c10d", "p"}), "");
   EXPECT_EQ(error_of({"--nnodes=1:2", "p"}),
             "ddprun: --nnodes 1:2 and --rdzv-backend: a range needs c10d, static takes one number");
   EXPECT_THAT(error_of({"--rdzv-backend=static", "p"}, {"PET_NNODES=1:3"}),

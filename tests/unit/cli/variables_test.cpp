@@ -53,8 +53,9 @@ TEST(Variables, ErrorsNameTheVariable) {
               HasSubstr("ddprun: PET_TEE: '4' does not say which streams"));
   EXPECT_EQ(error_of({"p"}, {"PET_HOSTS=a,b"}),
             "ddprun: PET_HOSTS=a,b is not available yet in this version of ddprun");
-  EXPECT_EQ(error_of({"p"}, {"PET_NNODES=2"}),
-            "ddprun: PET_NNODES=2 is not available yet in this version of ddprun");
+  EXPECT_EQ(error_of({"p"}, {"PET_NNODES=x"}),
+            "ddprun: PET_NNODES: 'x' is not a number of nodes; write N, or MIN:MAX with 1 <= MIN "
+            "<= MAX");
 }
 
 TEST(Variables, ThoseThatAskForOneNodeAreTaken) {

@@ -1,0 +1,86 @@
+// The options that are about nodes: each is read here, and settle_rendezvous puts them together.
+#include "launcher/cli/apply.h"
+#include "launcher/cli/values.h"
+
+namespace ddprun::cli::apply {
+namespace {
+
+template <class T>
+Said<T> said(T value, const Settings& settings) {
+  return {std::move(value), settings.label, settings.written};
+}
+
+template <class T>
+Reading keep(const Result<T>& value, const Settings& settings, std::optional<Said<T>>& target) {
+  if (!value) return wrong(value.error().text);
+  target = said(*value, settings);
+  return taken();
+}
+
+}  // namespace
+
+Reading nnodes(const std::string& value, Settings& settings) {
+  return keep(read_nodes(value), settings, settings.rendezvous.nodes);
+}
+
+Reading node_rank(const std::string& value, Settings& settings) {
+  return keep(read_integer(value, 0, 1'000'000), settings, settings.rendezvous.node_rank);
+}
+
+Reading rdzv_id(const std::string& value, Settings& settings) {
+  settings.rendezvous.run_id = said(value, settings);
+  return taken();
+}
+
+Reading rdzv_backend(const std::string& value, Settings& settings) {
+  if (value == "etcd") return not_yet();
+  if (value == "etcd-v2")
+    return wrong("'etcd-v2' speaks a protocol that etcd has given up; write static, c10d or etcd");
+  static constexpr Choice<bool> kBackends[] = {{"static", false}, {"c10d", true}, {"etcd", false}};
+  return keep(read_choice<bool>(value, kBackends), settings, settings.rendezvous.by_arrival);
+}
+
+Reading rdzv_endpoint(const std::string& value, Settings& settings) {
+  const Result<Endpoint> endpoint = read_endpoint(value);
+  if (endpoint && !endpoint->port && value.find_first_not_of("0123456789") == std::string::npos)
+    return wrong("'" + value + "' has no host; write localhost:" + value);
+  return keep(endpoint, settings, settings.rendezvous.endpoint);
+}
+
+Reading rdzv_conf(const std::string& value, Settings& settings) {
+  const Result<ReadConf> read = read_conf(value);
+  if (!read) return wrong(read.error().text);
+  for (const std::string& key : read->unknown) {
+    settings.job.notices.push_back(settings.label + ": no rendezvous has the key '" + key +
+                                   "', ignored" + did_you_mean_conf_key(key));
+  }
+  return keep(read, settings, settings.rendezvous.conf);
+}
+
+Reading master_addr(const std::string& value, Settings& settings) {
+  const auto colon = value.find(':');
+  if (colon != std::string::npos && value.find(':', colon + 1) == std::string::npos) {
+    return wrong("'" + value + "' has a port in it; write --master-addr " + value.substr(0, colon) +
+                 " --master-port " + value.substr(colon + 1));
+  }
+  return keep(read_host(value), settings, settings.rendezvous.master_addr);
+}
+
+Reading master_port(const std::string& value, Settings& settings) {
+  return keep(read_port(value), settings, settings.rendezvous.master_port);
+}
+
+Reading local_addr(const std::string& value, Settings& settings) {
+  return keep(read_host(value), settings, settings.rendezvous.local_addr);
+}
+
+Reading cluster(const std::string& value, Settings& settings) {
+  using cluster::Engine;
+  static constexpr Choice<Engine> kEngines[] = {{"none", Engine::none},
+                                                {"slurm", Engine::slurm},
+                                                {"kubernetes", Engine::kubernetes},
+                                                {"mpi", Engine::mpi}};
+  return keep(read_choice<Engine>(value, kEngines), settings, settings.rendezvous.engine);
+}
+
+}  // namespace ddprun::cli::apply
