@@ -31,6 +31,20 @@ TEST(DryRun, ShowsEachRankWithItsDevice) {
   EXPECT_TRUE(text.ends_with("dry run: nothing was started\n"));
 }
 
+TEST(DryRun, ShowsHowSeveralNodesMeet) {
+  const std::string text = table(plan_of(
+      {"--nnodes", "2", "--node-rank", "1", "--master-addr", "node0", "-n", "1", "p"}, gpus(0)));
+  EXPECT_THAT(text, HasSubstr("rendezvous: static\n"
+                              "  nodes       2  (--nnodes)\n"
+                              "  node rank   1  (--node-rank)\n"
+                              "  endpoint    node0:29500  (--master-addr, with the default port)\n"
+                              "  server      node 0 hosts it\n"
+                              "  run id      none  (not given)\n"));
+  for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK"})
+    EXPECT_THAT(text, HasSubstr("  " + std::string(name) + "=(given by the rendezvous)\n"));
+  EXPECT_THAT(table(plan_of({"-n", "1", "p"}, gpus(0))), Not(HasSubstr("rendezvous")));
+}
+
 TEST(DryRun, ShowsWhatIsAddedToTheEnvironment) {
   const std::string text = table(plan_of({"-n", "2", "p"}, gpus(0)));
   EXPECT_THAT(text, AllOf(HasSubstr("  WORLD_SIZE=2\n"), HasSubstr("  RANK=0\n"),

@@ -40,6 +40,19 @@ std::map<std::string, std::string> environment_of(const LaunchPlan& plan, int ra
   return map_of(entries);
 }
 
+TEST(WorkerEnvironment, LeavesOutWhatMpirunHasTold) {
+  const Words parent{"PMI_RANK=3", "PMIX_RANK=3", "OMPI_COMM_WORLD_RANK=3", "OMPI_MCA_btl=tcp",
+                     "SLURM_NODEID=3"};
+  LaunchPlan plan = plan_of({"-n", "1", "p"}, gpus(0));
+  EXPECT_TRUE(environment_of(plan, 0, parent).contains("PMI_RANK"));
+  plan.rendezvous.engine = cluster::Engine::mpi;
+  const auto environment = environment_of(plan, 0, parent);
+  for (const char* gone : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
+    EXPECT_FALSE(environment.contains(gone)) << gone;
+  EXPECT_TRUE(environment.contains("OMPI_MCA_btl"));
+  EXPECT_TRUE(environment.contains("SLURM_NODEID"));
+}
+
 TEST(WorkerEnvironment, HasExactlyTheNamesOfTorchrunAndItsOwn) {
   Node node = a_node();
   node.omp_num_threads_set = false;
