@@ -92,7 +92,6 @@ void Run::on(Time now, MemberId id, const protocol::Drained& message) {
   member.busy_round.reset();
   member.workers.clear();
   member.join.store_port = message.store_port;
-  changed_ = true;
 }
 
 void Run::on(Time, MemberId id, const protocol::Finished& message) {

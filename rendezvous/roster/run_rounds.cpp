@@ -37,10 +37,16 @@ void Run::begin_forming(Time now, Cause cause) {
   since_ = now;
   wants_last_call_ = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
   last_call_at_.reset();
-  changed_ = true;
+  // Nobody is missing when the nodes only stop their workers, and Restart has said that much.
+  changed_ = wants_last_call_;
+  told_waiting_ = now;
   std::string why = cause.text;
-  why += cause.kind == Cause::Kind::worker_failed ? "; restart " + budget_text() + " follows"
-                                                  : "; a new round follows, no restart is spent";
+  if (cause.kind == Cause::Kind::worker_failed) {
+    why += "; restart " + budget_text() + " follows";
+  } else {
+    why += wants_last_call_ ? "; waiting for a replacement, no restart is spent"
+                            : "; a new round follows, no restart is spent";
+  }
   std::vector<MemberId> told;
   for (const auto& [id, member] : members_)
     if (member.node_rank && round_node(id) != nullptr) told.push_back(id);

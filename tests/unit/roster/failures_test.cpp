@@ -45,8 +45,8 @@ TEST(Failures, WithoutRestartsAllAbortWithTheSameCauseOnceAllHaveAnswered) {
     EXPECT_EQ(abort.cause.lines, std::vector<std::string>{"boom"});
     EXPECT_TRUE(job.server.closed.contains(id));
   }
-  EXPECT_EQ(job.server.runs.size(), 0u);
-  EXPECT_EQ(job.server.runs.connections(), 0u);
+  EXPECT_EQ(job.server.runs->size(), 0u);
+  EXPECT_EQ(job.server.runs->connections(), 0u);
 }
 
 TEST(Failures, ASilentNodeDelaysTheAbortNoLongerThanTheWindow) {
@@ -244,7 +244,7 @@ TEST(Failures, UnevenEndsAreWaitedForAndThenAllEndWell) {
     EXPECT_TRUE(job.server.got<Closed>(id));
     EXPECT_TRUE(job.server.closed.contains(id));
   }
-  EXPECT_EQ(job.server.runs.size(), 0u);
+  EXPECT_EQ(job.server.runs->size(), 0u);
 }
 
 TEST(Failures, AFinishedNodeMayGoUnlessItHostsTheStore) {

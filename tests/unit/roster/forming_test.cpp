@@ -107,7 +107,7 @@ TEST(Forming, AtTheJoinTimeoutAllAreToldWhoIsMissing) {
         "3 are missing");
     EXPECT_TRUE(server.closed.contains(id));
   }
-  EXPECT_EQ(server.runs.size(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
 }
 
 TEST(Forming, ADifferentNumberOfNodesIsRefusedAtOnceAndOthersGoOn) {

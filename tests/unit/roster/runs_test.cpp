@@ -21,27 +21,27 @@ TEST(Runs, RunsDoNotMix) {
   server.connect(of_run("x", "b"));
   EXPECT_TRUE(server.got<Assignment>(x));
   EXPECT_FALSE(server.got<Assignment>(y));
-  EXPECT_EQ(server.runs.size(), 2u);
+  EXPECT_EQ(server.runs->size(), 2u);
 }
 
 TEST(Runs, ARunIsForgottenAndItsIdIsFreeAgain) {
   ServerOfRuns server;
   const MemberId first = server.connect(of_run("x", "a", 1));
   server.say(first, Finished{0});
-  EXPECT_EQ(server.runs.size(), 0u);
-  EXPECT_EQ(server.runs.connections(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
+  EXPECT_EQ(server.runs->connections(), 0u);
   EXPECT_FALSE(server.wake_at) << "nothing is left to wait for";
   const MemberId second = server.connect(of_run("x", "a", 1));
   EXPECT_EQ(server.last<Assignment>(second).round, 0);
   server.reset(second);
-  EXPECT_EQ(server.runs.size(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
 }
 
 TEST(Runs, ADaemonRefusesARunWithoutAName) {
   ServerOfRuns server;
   const MemberId id = server.connect(of_run("none"));
   EXPECT_NE(server.last<Refused>(id).why.find("--rdzv-id"), std::string::npos);
-  EXPECT_EQ(server.runs.size(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
 }
 
 TEST(Runs, AnEmbeddedServerServesItsOwnRunOnly) {
@@ -82,7 +82,7 @@ TEST(Runs, ASecondJoinOnOneConnectionIsAMisuse) {
   const MemberId id = server.connect(of_run("x"));
   server.say(id, of_run("x"));
   EXPECT_TRUE(server.closed.contains(id));
-  EXPECT_EQ(server.runs.size(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
 }
 
 TEST(Runs, CancelStopsEveryNode) {
@@ -125,7 +125,7 @@ TEST(Runs, TheStatusShowsNodesRanksDevicesAndTheLastFailure) {
   Join join = of_run("x");
   join.max_restarts = 1;
   const MemberId a = server.connect(join);
-  EXPECT_EQ(server.runs.snapshots(server.now)[0].missing,
+  EXPECT_EQ(server.runs->snapshots(server.now)[0].missing,
             "1 of 2 nodes are here (a), 1 node is missing");
   join.node = "b";
   const MemberId b = server.connect(join);
@@ -135,7 +135,7 @@ TEST(Runs, TheStatusShowsNodesRanksDevicesAndTheLastFailure) {
   for (const MemberId id : {a, b}) server.say(id, Drained{0, 40000});
   server.say(b, Started{1, {{13, "GPU 0"}, {14, "GPU 1"}}});
   server.pass(2s);
-  const auto snapshot = server.runs.snapshot(server.now, "x");
+  const auto snapshot = server.runs->snapshot(server.now, "x");
   ASSERT_TRUE(snapshot);
   EXPECT_EQ(snapshot->state, Snapshot::State::running);
   EXPECT_EQ(snapshot->round, 1);
@@ -164,12 +164,12 @@ TEST(Runs, TheStatusShowsNodesRanksDevicesAndTheLastFailure) {
 TEST(Runs, AServerThatEndsTellsEverybody) {
   ServerOfRuns server;
   const MemberId a = server.connect(of_run("x"));
-  const Decision decision = server.runs.shut_down("rdzvd was stopped by SIGTERM");
+  const Decision decision = server.runs->shut_down("rdzvd was stopped by SIGTERM");
   ASSERT_EQ(decision.effects.size(), 2u);
   const auto& send = std::get<Send>(decision.effects[0]);
   EXPECT_EQ(send.to, std::vector<MemberId>{a});
   EXPECT_EQ(std::get<ServerStopping>(send.message).why, "rdzvd was stopped by SIGTERM");
-  EXPECT_EQ(server.runs.size(), 0u);
+  EXPECT_EQ(server.runs->size(), 0u);
 }
 
 }  // namespace

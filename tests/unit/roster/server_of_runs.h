@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,25 +38,34 @@ inline Join node(const std::string& name, int min, int max) {
 class ServerOfRuns {
  public:
   explicit ServerOfRuns(RunsOptions options = {}, bool embedded = false)
-      : runs({.id = "s", .host = "hub", .version = "0.1.0", .embedded = embedded}, options) {}
+      : options_(options), embedded_(embedded) {
+    start();
+  }
+
+  // The server's process is killed and another one begins: all connections are gone.
+  void kill_and_start() {
+    for (MemberId id = 1; id <= last_; ++id) closed.insert(id);
+    pings_.clear();
+    start();
+  }
 
   // Says the message on a new connection.
   MemberId connect(const AgentMessage& first, bool loopback = true) {
     const MemberId id = ++last_;
-    carry_out(runs.on_message(now, {id, "10.0.0.9:" + std::to_string(id), loopback}, first));
+    carry_out(runs->on_message(now, {id, "10.0.0.9:" + std::to_string(id), loopback}, first));
     return id;
   }
   void say(MemberId id, const AgentMessage& message) {
     ASSERT_FALSE(closed.contains(id)) << "connection " << id << " was closed by the server";
-    carry_out(runs.on_message(now, {id, "x", true}, message));
+    carry_out(runs->on_message(now, {id, "x", true}, message));
   }
-  void reset(MemberId id) { carry_out(runs.on_closed(now, id, "its connection was reset")); }
+  void reset(MemberId id) { carry_out(runs->on_closed(now, id, "its connection was reset")); }
   // Lets the time pass, with every timer that falls due.
   void pass(nanoseconds span) {
     const Time end = now + span;
     while (wake_at && *wake_at <= end) {
       now = std::max(now, *wake_at);
-      carry_out(runs.on_time(now));
+      carry_out(runs->on_time(now));
       ASSERT_TRUE(!wake_at || *wake_at > now) << "a timer that is due again at once";
     }
     now = end;
@@ -103,7 +113,7 @@ class ServerOfRuns {
     return place.value_or(NodePlace{});
   }
 
-  Runs runs;
+  std::unique_ptr<Runs> runs;
   Time now{};
   std::optional<Time> wake_at;
   std::map<MemberId, std::vector<ServerMessage>> told;
@@ -138,6 +148,18 @@ class ServerOfRuns {
     wake_at = decision.wake_at;
   }
 
+  void start() {
+    runs = std::make_unique<Runs>(Server{.id = "s" + std::to_string(++starts_),
+                                         .host = "hub",
+                                         .version = "0.1.0",
+                                         .embedded = embedded_},
+                                  options_);
+    wake_at.reset();
+  }
+
+  RunsOptions options_;
+  bool embedded_;
+  int starts_ = 0;
   MemberId last_ = 0;
   std::map<MemberId, std::vector<std::uint64_t>> pings_;  // not answered
 };

@@ -12,6 +12,7 @@ struct Agent {
   enum class State { off, waiting, working, stopping, finished };
   std::string name;
   MemberId id = 0;
+  MemberId place = 0;  // its id in `round`
   State state = State::off;
   bool stopped = false;  // SIGSTOP: it answers nothing
   std::optional<Assignment> round;
@@ -22,8 +23,8 @@ struct Agent {
 
 class Simulation {
  public:
-  Simulation(unsigned seed, int min, int max_restarts)
-      : random_(seed), min_(min), max_restarts_(max_restarts) {
+  Simulation(unsigned seed, int min, int max_restarts, bool kills)
+      : random_(seed), min_(min), max_restarts_(max_restarts), kills_(kills) {
     server_.watch = [this](MemberId id, const ServerMessage& message) {
       std::visit([&](const auto& each) { see(id, each); }, message);
     };
@@ -31,6 +32,7 @@ class Simulation {
   }
 
   void step() {
+    if (kills_ && below(all_work() ? 10 : 100) == 0) kill_server();
     Agent& agent = agents_[below(agents_.size())];
     const std::size_t event = below(100);
     if (agent.state == Agent::State::off) {
@@ -60,7 +62,7 @@ class Simulation {
   // Everybody lives and works well from now on: the run must end.
   void end() {
     for (Agent& agent : agents_) agent.stopped = false;
-    for (int i = 0; i < 2000 && server_.runs.size() > 0; ++i) {
+    for (int i = 0; i < 2000 && server_.runs->size() > 0; ++i) {
       for (Agent& agent : agents_) {
         if (agent.state == Agent::State::working) {
           server_.say(agent.id, Finished{agent.round->round});
@@ -70,8 +72,8 @@ class Simulation {
       }
       pass(1s);
     }
-    EXPECT_EQ(server_.runs.size(), 0u);
-    EXPECT_EQ(server_.runs.connections(), 0u);
+    EXPECT_EQ(server_.runs->size(), 0u);
+    EXPECT_EQ(server_.runs->connections(), 0u);
     EXPECT_FALSE(server_.wake_at);
   }
 
@@ -79,24 +81,64 @@ class Simulation {
   int aborts() const { return aborts_; }
   int restarts() const { return restarts_; }
   int losses() const { return losses_; }
+  int resumed() const { return resumed_; }  // rounds that outlived their server
 
  private:
   std::size_t below(std::size_t n) {
     return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
   }
 
-  void join(Agent& agent) {
+  Join join_of(const Agent& agent) {
     Join join = node(agent.name, min_, 4);
     join.max_restarts = max_restarts_;
     join.join_timeout = 60s;
     join.last_call_timeout = 2s;
+    join.reconnect_timeout = 5s;
+    return join;
+  }
+
+  void join(Agent& agent) {
+    Join join = join_of(agent);
     join.pid = ++last_pid_;
     agent = {.name = agent.name, .state = Agent::State::waiting, .pid = join.pid};
     agent.id = server_.connect(join);
   }
 
+  // A round runs, and every agent would notice the loss of the server.
+  bool all_work() {
+    const auto runs = server_.runs->snapshots(server_.now);
+    return !runs.empty() && runs[0].state == Snapshot::State::running &&
+           std::ranges::none_of(agents_, &Agent::stopped);
+  }
+
+  // Agents whose workers run come back with their membership, the others later as newcomers.
+  void kill_server() {
+    ++kill_count_;
+    server_.kill_and_start();
+    ghosts_.clear();
+    asked_.clear();
+    for (Agent& agent : agents_) {
+      const bool keeps =
+          agent.state == Agent::State::working || agent.state == Agent::State::finished;
+      if (!keeps || agent.stopped) {
+        agent = {.name = agent.name};
+        continue;
+      }
+      Join join = join_of(agent);
+      join.pid = agent.pid;
+      join.held = Held{.server = "s",
+                       .member = agent.place,
+                       .finished = agent.state == Agent::State::finished,
+                       .assignment = *agent.round};
+      agent.read = 0;
+      agent.id = server_.connect(join);
+    }
+    const auto runs = server_.runs->snapshots(server_.now);
+    resumed_ += !runs.empty() && runs[0].state == Snapshot::State::running;
+  }
+
   void fail(Agent& agent) {
-    const NodePlace place = *place_of(*agent.round, agent.id);
+    const NodePlace place = *place_of(*agent.round, agent.place);
     const int local_rank = static_cast<int>(below(2));
     server_.say(agent.id, Failed{.round = agent.round->round,
                                  .rank = place.first_rank + local_rank,
@@ -157,6 +199,7 @@ class Simulation {
   void on(Agent& agent, const Assignment& round) {
     EXPECT_EQ(agent.state, Agent::State::waiting) << agent.name << " has workers of another round";
     agent.round = round;
+    agent.place = agent.id;
     agent.state = Agent::State::working;
   }
   void on(Agent& agent, const Stop& stop) { must_stop(agent, stop.round); }
@@ -208,9 +251,11 @@ class Simulation {
     std::map<int, Restart> restarts;
     std::map<int, bool> spent;  // by round: a worker's failure ended it
     std::optional<Abort> abort;
+    int first_round = 0;
+    int first_restarts = 0;
   };
 
-  void check_round(const Told& told, const Assignment& round) {
+  void check_round(Told& told, const Assignment& round) {
     ++rounds_;
     int world = 0;
     std::set<MemberId> members;
@@ -224,18 +269,24 @@ class Simulation {
     EXPECT_GE(round.nodes.size(), static_cast<std::size_t>(min_));
     EXPECT_LE(round.nodes.size(), 4u);
     EXPECT_FALSE(told.abort) << "a round after the end";
-    EXPECT_EQ(round.round, static_cast<int>(told.rounds.size())) << "rounds are counted";
     int spent = 0;
     for (const auto& [each, by_worker] : told.spent) spent += by_worker;
-    EXPECT_EQ(round.restarts, spent) << "only a worker's failure spends a restart";
+    // A run that another server began.
+    if (kill_count_ > 0 && told.rounds.empty()) {
+      told.first_round = round.round;
+      told.first_restarts = round.restarts - spent;
+    }
+    EXPECT_EQ(round.round, told.first_round + static_cast<int>(told.rounds.size()));
+    EXPECT_EQ(round.restarts, told.first_restarts + spent)
+        << "only a worker's failure spends a restart";
     EXPECT_LE(round.restarts, max_restarts_);
   }
 
   // Nothing may be stuck beyond its limits, and what is gone must be forgotten.
   void check() {
-    const auto snapshots = server_.runs.snapshots(server_.now);
+    const auto snapshots = server_.runs->snapshots(server_.now);
     if (snapshots.empty()) {
-      EXPECT_EQ(server_.runs.connections(), 0u);
+      EXPECT_EQ(server_.runs->connections(), 0u);
       EXPECT_FALSE(server_.wake_at);
       return;
     }
@@ -246,7 +297,7 @@ class Simulation {
                                                                     : nanoseconds::max());
     std::size_t alive = 0;
     for (const Agent& agent : agents_) alive += agent.state != Agent::State::off;
-    EXPECT_LE(server_.runs.connections(), alive + ghosts_.size());
+    EXPECT_LE(server_.runs->connections(), alive + ghosts_.size());
     for (const NodeSnapshot& each : run.nodes)
       EXPECT_LE(each.heard_ago, 21s) << each.node << " is silent and not lost";
     std::erase_if(ghosts_, [&](MemberId id) { return server_.closed.contains(id); });
@@ -255,6 +306,8 @@ class Simulation {
   std::mt19937 random_;
   int min_;
   int max_restarts_;
+  bool kills_;
+  int kill_count_ = 0;
   ServerOfRuns server_;
   std::vector<Agent> agents_;
   std::set<MemberId> ghosts_;
@@ -264,6 +317,7 @@ class Simulation {
   int aborts_ = 0;
   int restarts_ = 0;
   int losses_ = 0;
+  int resumed_ = 0;
   std::map<MemberId, std::string> run_of_;  // its run directory names a run as nothing else does
   std::map<std::string, Told> told_;
 };
@@ -272,13 +326,17 @@ class SimulationTest : public testing::TestWithParam<unsigned> {};
 
 TEST_P(SimulationTest, FiveHundredRoundsOfRandomFaults) {
   const unsigned seed = GetParam();
-  Simulation simulation(seed, seed % 4 == 0 ? 4 : 1 + static_cast<int>(seed % 3), 3 + seed % 5);
+  Simulation simulation(seed, seed % 4 == 0 ? 4 : 1 + static_cast<int>(seed % 3),
+                        static_cast<int>(3 + seed % 5), seed % 2 == 0);
   for (int i = 0; simulation.rounds() < 500 && i < 200'000 && !testing::Test::HasFailure(); ++i)
     simulation.step();
   EXPECT_GE(simulation.rounds(), 500);
   EXPECT_GT(simulation.aborts(), 0);
   EXPECT_GT(simulation.restarts(), 0);
   EXPECT_GT(simulation.losses(), 0);
+  if (seed % 2 == 0) {
+    EXPECT_GT(simulation.resumed(), 0);
+  }
   simulation.end();
 }
 
