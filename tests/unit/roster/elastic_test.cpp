@@ -162,6 +162,26 @@ TEST(Elastic, AnAgentCutOffByAResetReturnsAsANewcomer) {
   EXPECT_EQ(server.last<Assignment>(again).nodes.size(), 2u);
 }
 
+TEST(Elastic, WhatHadFinishedUnderTheOldDaemonIsFinished) {
+  Resumed job;
+  job.joins[0].held->finished = true;
+  const MemberId a = job.server.connect(job.joins[0]);
+  const MemberId b = job.server.connect(job.joins[1]);
+  job.server.say(b, Finished{0});
+  EXPECT_TRUE(job.server.got<Closed>(a));
+}
+
+TEST(Elastic, RoundsAreCountedOnAfterAnAgentThatHasSeenMore) {
+  Resumed job(1);
+  job.joins[0].held->assignment.round = 7;
+  const MemberId b = job.server.connect(job.joins[1]);
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.say(a, Drained{7, 40000});
+  job.server.pass_alive(5s);
+  job.server.say(b, Drained{0, 40000});
+  EXPECT_EQ(job.server.last<Assignment>(a).round, 8);
+}
+
 TEST(Elastic, AClaimThatDoesNotFitIsNoMembership) {
   Resumed job;
   job.joins[0].node = "x";

@@ -157,6 +157,14 @@ TEST(Failures, AReplacementThatNeverComesEndsTheJobAtTheJoinTimeout) {
   EXPECT_NE(abort.why.find("before that, node b is lost"), std::string::npos) << abort.why;
 }
 
+TEST(Failures, WhoStopsForEverIsLeftBehindAtTheJoinTimeout) {
+  Two job(0, 1, 3, 3);
+  job.server.reset(job.ids[2]);
+  job.drain(job.a(), 0);
+  job.server.pass_alive(600s);
+  EXPECT_EQ(job.server.last<Assignment>(job.a()).nodes.size(), 1u);
+}
+
 TEST(Failures, ASmallerWorldGoesOnAtOnceAndSurvivorsKeepTheirRank) {
   Two job(0, 1, 3, 3);
   job.server.reset(job.ids[2]);
