@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rendezvous/server/peer.h"
 #include "rendezvous/server/server_impl.h"
 
 namespace ddprun::server {
@@ -18,15 +19,7 @@ using asio::ip::tcp;
 
 constexpr int kAcceptsPerWakeup = 64;  // then the clients that are here get their turn
 constexpr std::chrono::milliseconds kAcceptPause{100};
-
-std::string to_text(const tcp::endpoint& peer) {
-  asio::ip::address address = peer.address();
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  }
-  const std::string text = address.to_string();
-  return (address.is_v6() ? "[" + text + "]" : text) + ":" + std::to_string(peer.port());
-}
+constexpr std::chrono::seconds kBetweenFullLines{1};
 
 bool is_shortage(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -53,10 +46,18 @@ Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listene
 
 void Server::Impl::start_over() {
   // What a client of before has already sent must not be taken for a request of a new one.
-  while (
-      const UniqueFd unseen{::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC)}) {
+  while (true) {
+    tcp::endpoint peer;
+    UniqueFd unseen = accept_one(peer);
+    if (!unseen) break;
+    if (options_.others != nullptr) add_client(std::move(unseen), std::move(peer));
   }
-  while (!clients_.empty()) remove(clients_.begin()->first);
+  std::vector<ClientId> gone;
+  for (auto& [id, client] : clients_) {
+    client.of_before = true;
+    if (client.identified || options_.others == nullptr) gone.push_back(id);
+  }
+  for (const ClientId id : gone) remove(id);
   store_.emplace(options_.store_limits);
 }
 
@@ -90,14 +91,22 @@ void Server::Impl::wait_for_clients() {
                        });
 }
 
+// The next connection, or an empty descriptor with errno set.
+UniqueFd Server::Impl::accept_one(tcp::endpoint& peer) {
+  socklen_t size = static_cast<socklen_t>(peer.capacity());
+  UniqueFd socket(
+      ::accept4(listener_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket) peer.resize(size);
+  return socket;
+}
+
 void Server::Impl::accept_some() {
   for (int i = 0; i < kAcceptsPerWakeup; ++i) {
     tcp::endpoint peer;
-    socklen_t size = static_cast<socklen_t>(peer.capacity());
-    UniqueFd socket(
-        ::accept4(listener_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket) {
-      peer.resize(size);
+    UniqueFd socket = accept_one(peer);
+    if (socket && is_full()) {
+      turn_away(peer);
+    } else if (socket) {
       add_client(std::move(socket), std::move(peer));
     } else if (errno == EAGAIN) {
       break;
@@ -126,6 +135,23 @@ void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
   openings_.push_back({std::chrono::steady_clock::now() + options_.handshake_timeout, id});
   if (openings_.size() == 1) watch_openings();
   wait_readable(id, client);
+}
+
+bool Server::Impl::is_full() const {
+  const std::size_t elsewhere = options_.others == nullptr ? 0 : options_.others->connections();
+  return options_.max_connections > 0 && clients_.size() + elsewhere >= options_.max_connections;
+}
+
+void Server::Impl::turn_away(const tcp::endpoint& peer) {
+  ++counts_.turned_away;
+  ++turned_away_unsaid_;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_full_line_) return;
+  next_full_line_ = now + kBetweenFullLines;
+  const std::uint64_t others = std::exchange(turned_away_unsaid_, 0) - 1;
+  log("closed the connection of " + to_text(peer) + ": it is one more than the limit of " +
+      std::to_string(options_.max_connections) + " connections (max_connections)" +
+      (others == 0 ? "" : ", and so were " + std::to_string(others) + " before it"));
 }
 
 void Server::Impl::pause_accepting(int error) {

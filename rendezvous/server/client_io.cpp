@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "rendezvous/protocol/classify.h"
 #include "rendezvous/server/server_impl.h"
 
 namespace ddprun::server {
@@ -49,18 +48,52 @@ void Server::Impl::on_readable(ClientId id) {
 
 Server::Impl::Complaint Server::Impl::receive(ClientId id, Client& client, std::string_view bytes) {
   if (client.identified) return serve(id, client, bytes);
-  const std::string first = std::exchange(client.opening, {}).append(bytes);
-  switch (const protocol::Dialect dialect = protocol::classify(first)) {
-    case protocol::Dialect::kC10d:
-      client.identified = true;
-      return serve(id, client, first);
-    case protocol::Dialect::kUndecided:
-      client.opening = first;
-      return std::nullopt;
-    default:
-      return "it speaks " + std::string(protocol::name(dialect)) +
-             "; only the c10d store protocol is served here";
+  return identify(id, client, std::exchange(client.opening, {}).append(bytes));
+}
+
+Server::Impl::Complaint Server::Impl::identify(ClientId id, Client& client, std::string first) {
+  const protocol::Dialect dialect = protocol::classify(first);
+  if (dialect == protocol::Dialect::kUndecided) {
+    client.opening = std::move(first);
+    return std::nullopt;
   }
+  if (dialect == protocol::Dialect::kC10d && client.of_before) {
+    remove(id);
+    return std::nullopt;
+  }
+  if (dialect == protocol::Dialect::kC10d && options_.serve_store) {
+    client.identified = true;
+    return serve(id, client, first);
+  }
+  return hand_over(id, client, dialect, std::move(first));
+}
+
+Server::Impl::Complaint Server::Impl::hand_over(ClientId id, Client& client,
+                                                protocol::Dialect dialect, std::string first) {
+  if (options_.others == nullptr || !options_.others->serves(dialect)) {
+    return "it speaks " + std::string(protocol::name(dialect)) + "; " + served_protocols() +
+           " served here";
+  }
+  UniqueFd socket(client.stream.release());
+  Visitor visitor{std::move(socket), client.peer, std::move(first)};
+  remove(id);
+  options_.others->take(dialect, std::move(visitor));
+  return std::nullopt;
+}
+
+std::string Server::Impl::served_protocols() const {
+  using protocol::Dialect;
+  std::vector<std::string> names;
+  if (options_.serve_store) names.emplace_back(protocol::name(Dialect::kC10d));
+  for (const Dialect dialect : {Dialect::kRoster, Dialect::kTls, Dialect::kHttp}) {
+    if (options_.others != nullptr && options_.others->serves(dialect))
+      names.emplace_back(protocol::name(dialect));
+  }
+  if (names.size() == 1) return "only " + names.front() + " is";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
+  return text + " are";
 }
 
 Server::Impl::Complaint Server::Impl::serve(ClientId id, Client& client, std::string_view bytes) {

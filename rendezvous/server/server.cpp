@@ -31,10 +31,15 @@ std::optional<Error> check_floor(const protocol::Limits& limits) {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::listen(boost::asio::io_context& io, ServerOptions options) {
-  if (const auto error = check_floor(options.limits)) return *error;
   auto listener = open_listener(options.address, options.port, options.port_advice);
   if (!listener) return listener.error();
-  auto impl = std::make_shared<Impl>(io, std::move(options), std::move(*listener));
+  return serve(io, std::move(options), std::move(*listener));
+}
+
+Result<std::unique_ptr<Server>> Server::serve(boost::asio::io_context& io, ServerOptions options,
+                                              Listener listener) {
+  if (const auto error = check_floor(options.limits)) return *error;
+  auto impl = std::make_shared<Impl>(io, std::move(options), std::move(listener));
   impl->start();
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

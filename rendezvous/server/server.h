@@ -14,6 +14,8 @@
 
 #include "rendezvous/base/result.h"
 #include "rendezvous/protocol/limits.h"
+#include "rendezvous/server/listener.h"
+#include "rendezvous/server/other_protocols.h"
 #include "rendezvous/store/store.h"
 
 namespace ddprun::server {
@@ -27,6 +29,13 @@ struct ServerOptions {
   store::StoreLimits store_limits;
   // A connection whose first bytes are not whole by then is closed.
   std::chrono::milliseconds handshake_timeout{30'000};
+  // Of all protocols, those of `others` included: a connection over it is closed when it comes.
+  // 0: as many as open files allow; accepting pauses when there are no more.
+  std::size_t max_connections = 0;
+  // Whether c10d clients are served.
+  bool serve_store = true;
+  // Gets the connections that speak something else; none: they are closed. Must outlive the server.
+  OtherProtocols* others = nullptr;
   // A client is dropped when more than this waits for it behind the reply that is being sent.
   std::uint64_t max_unsent_bytes = 64 << 20;
   // Gets one line, without newline, for everything that a person should know: who was dropped and
@@ -35,10 +44,11 @@ struct ServerOptions {
 };
 
 struct ServerStatistics {
-  std::uint64_t connections = 0;  // open now
+  std::uint64_t connections = 0;  // open now, without those that were handed over
   std::uint64_t accepted = 0;     // since the start
   std::uint64_t strangers =
       0;  // closed because they spoke no protocol that is served here, or nothing
+  std::uint64_t turned_away = 0;  // closed because there were max_connections
   std::uint64_t dropped = 0;  // store clients closed by the server: bad request, limit, not reading
   std::uint64_t requests = 0;       // applied
   std::uint64_t accept_pauses = 0;  // times that accepting had to wait for descriptors or memory
@@ -52,6 +62,9 @@ class Server {
   // Listens and accepts from now on; takes about 0.1 ms. Error: the address or the port cannot be
   // had, or a limit is under its floor. `io` must outlive the server.
   static Result<std::unique_ptr<Server>> listen(boost::asio::io_context& io, ServerOptions options);
+  // The same on a socket that listens already.
+  static Result<std::unique_ptr<Server>> serve(boost::asio::io_context& io, ServerOptions options,
+                                               Listener listener);
 
   // As close().
   ~Server();
@@ -61,8 +74,9 @@ class Server {
   // The port that is really listened on.
   std::uint16_t port() const;
 
-  // Closes every connection and forgets every key, for clients that are yet to come; the port stays
-  // ours. Connections that were not accepted yet are closed as well.
+  // Closes every store client and forgets every key, for clients that are yet to come; the port
+  // stays ours. Connections that were not accepted yet, or have not said what they speak, are
+  // closed as well; with `others`, as soon as they turn out to be store clients.
   void start_over();
 
   // Closes the port, which others can listen on at once; those who are connected are served.

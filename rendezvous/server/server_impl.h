@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rendezvous/protocol/classify.h"
 #include "rendezvous/protocol/request_parser.h"
 #include "rendezvous/server/listener.h"
 #include "rendezvous/server/server.h"
@@ -52,6 +53,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
     protocol::ReplyBuffer outbox;
     std::string opening;  // first bytes, while they do not tell the protocol
     bool identified = false;
+    bool of_before = false;       // came before start_over(): no store client any more
     bool waits_to_write = false;  // a callback will come when the socket takes bytes again
     bool in_dirty = false;
   };
@@ -65,7 +67,10 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   // Accepting.
   void wait_for_clients();
   void accept_some();
+  UniqueFd accept_one(boost::asio::ip::tcp::endpoint& peer);
   void add_client(UniqueFd socket, boost::asio::ip::tcp::endpoint peer);
+  bool is_full() const;
+  void turn_away(const boost::asio::ip::tcp::endpoint& peer);
   void pause_accepting(int error);
   void watch_openings();
   void close_silent_clients();
@@ -74,6 +79,9 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void wait_readable(ClientId id, Client& client);
   void on_readable(ClientId id);
   Complaint receive(ClientId id, Client& client, std::string_view bytes);
+  Complaint identify(ClientId id, Client& client, std::string first);
+  Complaint hand_over(ClientId id, Client& client, protocol::Dialect dialect, std::string first);
+  std::string served_protocols() const;
   Complaint serve(ClientId id, Client& client, std::string_view bytes);
   Complaint apply_all(ClientId id, Client& client);
   void wake(const std::vector<ClientId>& woken);
@@ -106,6 +114,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::vector<ClientId> dirty_;
   std::uint64_t pending_bytes_ = 0;  // in all parsers
   bool said_accepting_paused_ = false;
+  std::chrono::steady_clock::time_point next_full_line_{};
+  std::uint64_t turned_away_unsaid_ = 0;
   ServerStatistics counts_;
 };
 

@@ -1,0 +1,16 @@
+// The other end of a connection, in words.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <string>
+
+namespace ddprun::server {
+
+// "10.0.0.2:4711" or "[fd00::2]:4711"; an IPv4 address that came to an IPv6 socket is shown as what
+// it is.
+std::string to_text(const boost::asio::ip::tcp::endpoint& peer);
+
+// Whether the peer is on this host, as far as its address tells.
+bool is_loopback(const boost::asio::ip::tcp::endpoint& peer);
+
+}  // namespace ddprun::server
