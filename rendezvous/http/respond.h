@@ -1,0 +1,38 @@
+// The answers to HTTP requests, as values. Pure: what there is to show is an argument.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "rendezvous/http/view.h"
+
+namespace ddprun::http {
+
+struct Request {
+  std::string method;
+  std::string target;  // as on the request line: "/api/v1/runs/my%20run?pretty"
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type;
+  std::string body;
+};
+
+//   GET /                   the status page
+//   GET /api/v1/runs[/ID]   the same as JSON: an array, or one object
+//   GET /metrics            for Prometheus
+//   GET /healthz            "ok"
+//
+// HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows it.
+Response respond(const Request& request, const std::function<View()>& view);
+
+// For a request that is no HTTP, or too large, or refused otherwise: `text` says what is wrong.
+Response refusal(int status, std::string_view text);
+
+// The whole answer as it is sent, after which the connection ends. `head_only`: without the body,
+// as HEAD wants it.
+std::string to_bytes(const Response& response, bool head_only);
+
+}  // namespace ddprun::http

@@ -1,0 +1,67 @@
+// Which path gives what.
+#include "rendezvous/http/respond.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/json/parse.hpp>
+
+#include "tests/unit/http/views.h"
+
+namespace ddprun::http {
+namespace {
+
+using testing::HasSubstr;
+
+Response get(const std::string& target, const std::string& method = "GET") {
+  return respond({.method = method, .target = target}, [] {
+    return view({run("a b/ü"), run("plain")});
+  });
+}
+
+TEST(Respond, JsonOfAllRunsAndOfOne) {
+  const Response all = get("/api/v1/runs?pretty");
+  EXPECT_EQ(all.content_type, "application/json");
+  const boost::json::value runs = boost::json::parse(all.body);
+  ASSERT_EQ(runs.as_array().size(), 2u);
+  EXPECT_EQ(runs.at(1).at("id"), "plain");
+  EXPECT_EQ(runs.at(1).at("nodes").at(1).at("workers").at(0).at("device"), "GPU 4");
+  const boost::json::value one = boost::json::parse(get("/api/v1/runs/a%20b%2F%C3%BC").body);
+  EXPECT_EQ(one.at("id"), "a b/ü");
+}
+
+TEST(Respond, WhatIsNotThereIsSaidInWords) {
+  EXPECT_EQ(get("/api/v1/runs/nobody").status, 404);
+  EXPECT_EQ(get("/api/v1/runs/").status, 404);
+  EXPECT_EQ(get("/favicon.ico").status, 404);
+  EXPECT_THAT(get("/favicon.ico").body, HasSubstr("try /, /api/v1/runs"));
+  for (const char* path : {"/api/v1/runs/%", "/api/v1/runs/%4", "/api/v1/runs/%zz"})
+    EXPECT_EQ(get(path).status, 400) << path;
+  EXPECT_EQ(get("http://other/").status, 400);
+}
+
+TEST(Respond, EverythingIsReadOnly) {
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "get", ""}) {
+    EXPECT_EQ(get("/", method).status, 405) << method;
+    EXPECT_THAT(to_bytes(get("/", method), false), HasSubstr("\r\nAllow: GET, HEAD\r\n"));
+  }
+}
+
+TEST(Respond, HealthAsksForNothing) {
+  const auto untouched = []() -> View { throw std::logic_error("the view was asked for"); };
+  EXPECT_EQ(respond({"GET", "/healthz"}, untouched).body, "ok\n");
+  EXPECT_EQ(respond({"HEAD", "/healthz"}, untouched).status, 200);
+}
+
+TEST(Respond, BytesSayHowLongTheBodyIsAndThatItIsTheLast) {
+  const std::string bytes = to_bytes({.content_type = "text/plain", .body = "ok\n"}, false);
+  EXPECT_TRUE(
+      bytes.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                        "Content-Length: 3\r\n"));
+  EXPECT_TRUE(bytes.ends_with("Connection: close\r\n\r\nok\n"));
+  const std::string head = to_bytes({.content_type = "text/plain", .body = "ok\n"}, true);
+  EXPECT_THAT(head, HasSubstr("Content-Length: 3\r\n"));
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+}
+
+}  // namespace
+}  // namespace ddprun::http
