@@ -124,6 +124,19 @@ class RawClient {
     bytes.resize(have);
     return bytes;
   }
+  // What comes next, at least a byte; nothing at the end of the connection or of our patience.
+  std::string receive_some() {
+    std::string bytes(64 << 10, '\0');
+    const ssize_t got = readable() ? ::recv(socket_.get(), bytes.data(), bytes.size(), 0) : 0;
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
+  // Everything until the connection ends.
+  std::string receive_all() {
+    std::string all;
+    for (std::string some = receive_some(); !some.empty(); some = receive_some()) all += some;
+    return all;
+  }
   std::string ask(const std::string& request, std::size_t size) {
     send(request);
     return receive(size);

@@ -1,0 +1,136 @@
+#include "rendezvous/server/channel.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ddprun::server {
+namespace {
+
+constexpr std::size_t kReadBytes = 32 << 10;
+constexpr std::size_t kPartsPerWrite = 16;
+constexpr const char* kClosed = "it has closed its connection";
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+std::string how_lost(int error) {
+  if (error == ECONNRESET || error == EPIPE) return "its connection was reset";
+  return std::string("its connection failed: ") + std::strerror(error);
+}
+
+}  // namespace
+
+Bytes counted_bytes(std::string text, const std::shared_ptr<std::uint64_t>& total) {
+  const std::uint64_t size = text.size();
+  *total += size;
+  return {new std::string(std::move(text)), [total, size](const std::string* bytes) {
+            *total -= size;
+            delete bytes;
+          }};
+}
+
+Channel::Channel(boost::asio::io_context& io, UniqueFd socket, Owner& owner)
+    : stream_(io.get_executor(), socket.release()), owner_(&owner) {}
+
+void Channel::queue(Bytes bytes) {
+  if (!stream_.is_open() || finishing_) return;
+  unsent_ += bytes->size();
+  outbox_.push_back(std::move(bytes));
+}
+
+void Channel::flush() {
+  if (!stream_.is_open() || waits_to_write_) return;
+  while (!outbox_.empty()) {
+    if (send_some()) continue;
+    if (would_block(errno)) return wait_writable();
+    // The reader finds the same error, and tells of it.
+    outbox_.clear();
+    unsent_ = 0;
+  }
+  if (finishing_) ::shutdown(stream_.native_handle(), SHUT_WR);
+}
+
+// Returns false with errno set when the socket takes nothing.
+bool Channel::send_some() {
+  std::array<iovec, kPartsPerWrite> parts{};
+  std::size_t count = 0;
+  for (; count < parts.size() && count < outbox_.size(); ++count) {
+    const std::string& text = *outbox_[count];
+    const std::size_t skipped = count == 0 ? sent_of_first_ : 0;
+    parts[count] = {const_cast<char*>(text.data()) + skipped, text.size() - skipped};
+  }
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = count;
+  const ssize_t size = ::sendmsg(stream_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (size < 0) return false;
+  unsent_ -= static_cast<std::uint64_t>(size);
+  sent_of_first_ += static_cast<std::size_t>(size);
+  while (!outbox_.empty() && sent_of_first_ >= outbox_.front()->size()) {
+    sent_of_first_ -= outbox_.front()->size();
+    outbox_.pop_front();
+  }
+  return true;
+}
+
+void Channel::finish() {
+  if (!stream_.is_open() || std::exchange(finishing_, true)) return;
+  flush();
+}
+
+// Closing alone would leave a copy that a program being started holds in epoll.
+void Channel::close() {
+  owner_ = nullptr;
+  outbox_.clear();
+  unsent_ = 0;
+  if (stream_.is_open()) ::close(stream_.release());
+}
+
+void Channel::gone(const std::string& how) {
+  Owner* owner = owner_;
+  close();
+  if (owner != nullptr) owner->on_gone(how);
+}
+
+void Channel::wait_readable() {
+  stream_.async_wait(Stream::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& error) {
+                       if (!error && self->stream_.is_open()) self->on_readable();
+                     });
+}
+
+void Channel::on_readable() {
+  std::array<char, kReadBytes> buffer;  // not initialized: it is only written to
+  const ssize_t size = ::recv(stream_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size == 0) return on_end_of_input();
+  if (size < 0 && !would_block(errno)) return gone(how_lost(errno));
+  if (size > 0 && !finishing_) {
+    owner_->on_bytes({buffer.data(), static_cast<std::size_t>(size)});
+  }
+  if (stream_.is_open()) wait_readable();
+}
+
+void Channel::on_end_of_input() {
+  input_ended_ = true;
+  if (finishing_ && !outbox_.empty()) return;  // it may still read
+  gone(kClosed);
+}
+
+void Channel::wait_writable() {
+  waits_to_write_ = true;
+  stream_.async_wait(Stream::wait_write,
+                     [self = shared_from_this()](const boost::system::error_code& error) {
+                       if (error || !self->stream_.is_open()) return;
+                       self->waits_to_write_ = false;
+                       self->flush();
+                       if (self->input_ended_ && self->outbox_.empty()) self->gone(kClosed);
+                     });
+}
+
+}  // namespace ddprun::server

@@ -1,0 +1,67 @@
+#include "rendezvous/server/http_host.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "rendezvous/server/http_session.h"
+
+namespace ddprun::server {
+
+HttpHost::HttpHost(boost::asio::io_context& io, HttpHostOptions options,
+                   std::shared_ptr<std::uint64_t> memory)
+    : io_(io),
+      options_(std::move(options)),
+      memory_(std::move(memory)),
+      deadlines_(io, options_.timeout, [this](Id id) { on_timeout(id); }) {}
+
+HttpHost::~HttpHost() {
+  close();
+}
+
+void HttpHost::take(Visitor visitor) {
+  const Id id = ++last_id_;
+  HttpSession& session =
+      *sessions_.emplace(id, std::make_unique<HttpSession>(*this, id, std::move(visitor)))
+           .first->second;
+  deadlines_.add(id);
+  session.start();
+}
+
+void HttpHost::close() {
+  deadlines_.close();
+  while (!sessions_.empty()) forget(sessions_.begin()->first);
+}
+
+http::Response HttpHost::answer(const http::Request& request) {
+  ++requests_;
+  log(Severity::debug, request.method + " " + request.target);
+  if (sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes)
+    return http::refusal(503, "too many pages are being read; try again in a moment");
+  return options_.respond(request);
+}
+
+void HttpHost::on_timeout(Id id) {
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  const HttpSession& slow = *session->second;
+  if (!slow.answered() || slow.unsent() > 0) {
+    log(Severity::warning,
+        "closed the connection of " + slow.peer() + ": it " +
+            (slow.answered() ? "did not read the answer to its request" : "sent no whole request") +
+            " within " + std::to_string(options_.timeout.count()) + " ms");
+  }
+  forget(id);
+}
+
+// The session may be the one that is calling us: it goes when it has returned.
+void HttpHost::forget(Id id) {
+  auto entry = sessions_.extract(id);
+  entry.mapped()->close();
+  boost::asio::post(io_, [gone = std::move(entry.mapped())] {});
+}
+
+void HttpHost::log(Severity severity, std::string line) const {
+  if (options_.log) options_.log(severity, std::move(line));
+}
+
+}  // namespace ddprun::server

@@ -1,0 +1,65 @@
+// Serves HTTP connections: one request each, answered by a function. Reading and writing have time
+// limits, and only so many are served at once, so that pages never cost the agents their server.
+// One thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "rendezvous/http/respond.h"
+#include "rendezvous/server/deadlines.h"
+#include "rendezvous/server/other_protocols.h"
+#include "rendezvous/server/severity.h"
+
+namespace ddprun::server {
+
+class HttpSession;
+
+struct HttpHostOptions {
+  std::function<http::Response(const http::Request&)> respond;
+  // From the first bytes until the answer has been read; a connection is closed then.
+  std::chrono::milliseconds timeout{30'000};
+  std::size_t max_connections = 256;         // more are told 503
+  std::uint64_t max_memory_bytes = 1 << 30;  // more in `memory`: 503
+  std::function<void(Severity, std::string)> log;
+};
+
+class HttpHost {
+ public:
+  // Answers that have not been sent count in `memory`.
+  HttpHost(boost::asio::io_context& io, HttpHostOptions options,
+           std::shared_ptr<std::uint64_t> memory);
+  ~HttpHost();
+  HttpHost(const HttpHost&) = delete;
+  HttpHost& operator=(const HttpHost&) = delete;
+
+  void take(Visitor visitor);
+  std::size_t connections() const { return sessions_.size(); }
+  std::uint64_t requests() const { return requests_; }
+  void close();
+
+ private:
+  friend class HttpSession;
+  using Id = std::uint64_t;
+
+  http::Response answer(const http::Request& request);
+  void on_timeout(Id id);
+  void forget(Id id);
+  void log(Severity severity, std::string line) const;
+
+  boost::asio::io_context& io_;
+  HttpHostOptions options_;
+  std::shared_ptr<std::uint64_t> memory_;
+  std::unordered_map<Id, std::unique_ptr<HttpSession>> sessions_;
+  Id last_id_ = 0;
+  Deadlines<Id> deadlines_;
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace ddprun::server

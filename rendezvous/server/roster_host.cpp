@@ -1,0 +1,214 @@
+#include "rendezvous/server/roster_host.h"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "rendezvous/protocol/roster_codec.h"
+
+namespace ddprun::server {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+// What comes every few seconds is of interest to nobody but a developer.
+bool is_routine(const protocol::ServerMessage& message) {
+  return std::holds_alternative<protocol::Ping>(message) ||
+         std::holds_alternative<protocol::Waiting>(message) ||
+         std::holds_alternative<protocol::StatusAnswer>(message);
+}
+
+}  // namespace
+
+RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options,
+                       std::shared_ptr<std::uint64_t> memory)
+    : io_(io),
+      options_(std::move(options)),
+      memory_(std::move(memory)),
+      runs_(options_.identity, options_.runs),
+      timer_(io),
+      handshakes_(io, options_.handshake_timeout, [this](Id id) { on_handshake_timeout(id); }),
+      lingering_(io, options_.linger, [this](Id id) { on_linger_timeout(id); }) {}
+
+std::vector<roster::Snapshot> RosterHost::snapshots() const {
+  return runs_.snapshots(Clock::now());
+}
+
+void RosterHost::take(Visitor visitor) {
+  const Id id = ++last_id_;
+  RosterSession& session =
+      *sessions_
+           .emplace(id, std::make_unique<RosterSession>(io_, std::move(visitor), id,
+                                                        static_cast<RosterSession::Owner&>(*this),
+                                                        options_.identity.version, memory_))
+           .first->second;
+  handshakes_.add(id);
+  session.start();
+}
+
+void RosterHost::shut_down(const std::string& why) {
+  perform(runs_.shut_down(why));
+  std::vector<Id> others;
+  for (const auto& [id, session] : sessions_)
+    if (!session->finishing()) others.push_back(id);
+  for (const Id id : others) forget(id);
+}
+
+void RosterHost::close() {
+  alive_.reset();
+  timer_.cancel();
+  handshakes_.close();
+  lingering_.close();
+  while (!sessions_.empty()) forget(sessions_.begin()->first);
+}
+
+void RosterHost::on_message(RosterSession& session, const protocol::AgentMessage& message) {
+  ++messages_;
+  log(Severity::debug, session.label() + " says " + std::string(type_name(message)));
+  perform(runs_.on_message(Clock::now(), session.peer(), message));
+}
+
+void RosterHost::on_nonsense(RosterSession& session, const std::string& why) {
+  ++dropped_;
+  log(Severity::warning, "closed the connection of " + session.label() + ": " + why);
+  lingering_.add(session.peer().id);
+  ended(session.peer().id, "its agent broke the roster protocol: " + why);
+}
+
+void RosterHost::on_input(RosterSession& session) {
+  if (*memory_ <= options_.max_memory_bytes) return;
+  drop(session, "with its unfinished message the roster would hold " + std::to_string(*memory_) +
+                    " bytes, over the limit of " + std::to_string(options_.max_memory_bytes) +
+                    " (max_memory_bytes)");
+}
+
+void RosterHost::on_gone(RosterSession& session, const std::string& how) {
+  const Id id = session.peer().id;
+  const bool told = session.finishing();
+  if (!told) log(Severity::info, "lost " + session.label() + ": " + how);
+  forget(id);
+  if (!told) ended(id, how);
+}
+
+void RosterHost::on_handshake_timeout(Id id) {
+  RosterSession* session = find(id);
+  if (session == nullptr || session->has_spoken() || session->finishing()) return;
+  drop(*session, "it sent no whole message within " +
+                     std::to_string(options_.handshake_timeout.count()) + " ms");
+}
+
+void RosterHost::on_linger_timeout(Id id) {
+  if (find(id) != nullptr) forget(id);
+}
+
+void RosterHost::drop(RosterSession& session, const std::string& why) {
+  const Id id = session.peer().id;
+  const bool told = session.finishing();
+  ++dropped_;
+  log(Severity::warning, "closed the connection of " + session.label() + ": " + why);
+  forget(id);
+  if (!told) ended(id, "its connection was closed: " + why);
+}
+
+void RosterHost::ended(Id id, const std::string& how) {
+  perform(runs_.on_closed(Clock::now(), id, how));
+}
+
+// The session may be the one that is calling us: it goes when it has returned.
+void RosterHost::forget(Id id) {
+  auto entry = sessions_.extract(id);
+  entry.mapped()->close();
+  asio::post(io_, [gone = std::move(entry.mapped())] {});
+  if (sessions_.empty()) say_idle();
+}
+
+void RosterHost::say_idle() {
+  if (!options_.on_idle || !alive_) return;
+  asio::post(io_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && sessions_.empty()) options_.on_idle();
+  });
+}
+
+void RosterHost::perform(roster::Decision decision) {
+  std::vector<Id> touched;
+  for (const roster::Effect& effect : decision.effects) {
+    if (const auto* send = std::get_if<roster::Send>(&effect))
+      carry_out(*send, touched);
+    else
+      carry_out(std::get<roster::Close>(effect));
+  }
+  wake_at(decision.wake_at);
+  for (const Id id : touched)
+    if (RosterSession* session = find(id)) session->flush();
+  drop_slow(touched);
+}
+
+void RosterHost::carry_out(const roster::Send& send, std::vector<Id>& touched) {
+  note(send);
+  std::string text;
+  protocol::encode(text, send.message);
+  const Bytes bytes = counted_bytes(std::move(text), memory_);
+  for (const Id id : send.to) {
+    RosterSession* session = find(id);
+    if (session == nullptr) continue;
+    session->queue(bytes);
+    touched.push_back(id);
+  }
+}
+
+void RosterHost::carry_out(const roster::Close& close) {
+  for (const Id id : close.members) {
+    RosterSession* session = find(id);
+    if (session == nullptr || session->finishing()) continue;
+    log(Severity::debug, "closing " + session->label() + ": " + close.reason);
+    session->finish();
+    lingering_.add(id);
+  }
+}
+
+void RosterHost::drop_slow(const std::vector<Id>& touched) {
+  for (const Id id : touched) {
+    RosterSession* session = find(id);
+    if (session == nullptr || session->unsent() <= options_.max_unsent_bytes) continue;
+    drop(*session, "it does not read: " + std::to_string(session->unsent()) +
+                       " bytes wait for it, over the limit of " +
+                       std::to_string(options_.max_unsent_bytes));
+  }
+}
+
+void RosterHost::note(const roster::Send& send) {
+  const RosterSession* first = send.to.empty() ? nullptr : find(send.to.front());
+  if (first == nullptr) return;
+  if (const auto* refused = std::get_if<protocol::Refused>(&send.message)) {
+    refused_ += send.to.size();
+    return log(Severity::warning, "refused " + first->label() + ": " + refused->why);
+  }
+  const std::string whom = send.to.size() == 1 ? first->label()
+                                               : "run " + first->run() + ", " +
+                                                     std::to_string(send.to.size()) + " agents";
+  log(is_routine(send.message) ? Severity::debug : Severity::info,
+      std::string(type_name(send.message)) + " to " + whom + ": " + send.reason);
+}
+
+void RosterHost::wake_at(std::optional<roster::Time> at) {
+  if (at == armed_ || !alive_) return;
+  armed_ = at;
+  if (!at) return void(timer_.cancel());
+  timer_.expires_at(*at);
+  timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    armed_.reset();
+    perform(runs_.on_time(Clock::now()));
+  });
+}
+
+RosterSession* RosterHost::find(Id id) {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void RosterHost::log(Severity severity, std::string line) const {
+  if (options_.log) options_.log(severity, std::move(line));
+}
+
+}  // namespace ddprun::server

@@ -1,0 +1,100 @@
+// The shell around the roster: feeds roster::Runs with messages, ends of connections and time, and
+// carries out what it decides. One thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rendezvous/roster/runs.h"
+#include "rendezvous/server/deadlines.h"
+#include "rendezvous/server/roster_session.h"
+#include "rendezvous/server/severity.h"
+
+namespace ddprun::server {
+
+struct RosterHostOptions {
+  roster::Server identity;
+  roster::RunsOptions runs;
+  std::chrono::milliseconds handshake_timeout{30'000};  // for the first message
+  // How long a connection that was told its last word may stay open.
+  std::chrono::milliseconds linger{2'000};
+  std::uint64_t max_memory_bytes = 1 << 30;
+  std::uint64_t max_unsent_bytes = 8 << 20;  // of one connection
+  std::function<void(Severity, std::string)> log;
+  std::function<void()> on_idle;  // no connection is left; from the event loop
+};
+
+class RosterHost final : private RosterSession::Owner {
+ public:
+  // `memory` is what counts against max_memory_bytes; others may count in it as well.
+  RosterHost(boost::asio::io_context& io, RosterHostOptions options,
+             std::shared_ptr<std::uint64_t> memory);
+  ~RosterHost() { close(); }
+  RosterHost(const RosterHost&) = delete;
+  RosterHost& operator=(const RosterHost&) = delete;
+
+  void take(Visitor visitor);
+
+  std::size_t connections() const { return sessions_.size(); }
+  std::vector<roster::Snapshot> snapshots() const;
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t refused() const { return refused_; }
+
+  // Tells all members that the server ends. Their connections end when they have read it, or
+  // `linger` has passed; whoever has not said anything yet is closed now.
+  void shut_down(const std::string& why);
+  void close();
+
+ private:
+  using Id = roster::MemberId;
+  using Session = std::unique_ptr<RosterSession>;
+
+  void on_message(RosterSession& session, const protocol::AgentMessage& message) override;
+  void on_nonsense(RosterSession& session, const std::string& why) override;
+  void on_input(RosterSession& session) override;
+  void on_gone(RosterSession& session, const std::string& how) override;
+
+  void on_handshake_timeout(Id id);
+  void on_linger_timeout(Id id);
+  void drop(RosterSession& session, const std::string& why);
+  void ended(Id id, const std::string& how);
+  void forget(Id id);
+
+  void perform(roster::Decision decision);
+  void carry_out(const roster::Send& send, std::vector<Id>& touched);
+  void carry_out(const roster::Close& close);
+  void drop_slow(const std::vector<Id>& touched);
+  void note(const roster::Send& send);
+  void say_idle();
+  void wake_at(std::optional<roster::Time> at);
+  RosterSession* find(Id id);
+  void log(Severity severity, std::string line) const;
+
+  boost::asio::io_context& io_;
+  RosterHostOptions options_;
+  std::shared_ptr<std::uint64_t> memory_;
+  roster::Runs runs_;
+  std::unordered_map<Id, Session> sessions_;
+  Id last_id_ = 0;
+  boost::asio::steady_timer timer_;
+  std::optional<roster::Time> armed_;  // for when timer_ is set
+  Deadlines<Id> handshakes_;
+  Deadlines<Id> lingering_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t refused_ = 0;
+  // Callbacks that have not run yet hold it weakly: with the host they have nothing to do.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace ddprun::server

@@ -1,0 +1,226 @@
+#include "rendezvous/server/roster_server.h"
+
+#include <sys/random.h>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "rendezvous/http/respond.h"
+#include "rendezvous/server/roster_server_impl.h"
+
+namespace ddprun::server {
+namespace {
+
+namespace asio = boost::asio;
+
+// Names come from outside, and a log is read on terminals.
+std::string printable(const std::string& line) {
+  std::string text;
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x20 || byte == 0x7F ? '?' : c;
+  }
+  return text;
+}
+
+std::string random_id() {
+  std::uint64_t number = 0;
+  // Eight bytes come whole, unless the kernel has just started.
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+RosterServerOptions with_id(RosterServerOptions options) {
+  if (options.identity.id.empty()) options.identity.id = random_id();
+  return options;
+}
+
+}  // namespace
+
+RosterServer::Impl::Impl(asio::io_context& io, RosterServerOptions options)
+    : io_(io),
+      options_(with_id(std::move(options))),
+      roster_(io, roster_options(), memory_),
+      pages_(io, page_options(), memory_),
+      end_timer_(io) {}
+
+Result<void> RosterServer::Impl::listen() {
+  auto port = options_.listener ? Server::serve(io_, port_options(), std::move(*options_.listener))
+                                : Server::listen(io_, port_options());
+  if (!port) return port.error();
+  port_ = std::move(*port);
+  return {};
+}
+
+ServerOptions RosterServer::Impl::port_options() {
+  return {.address = options_.address,
+          .port = options_.port,
+          .port_advice = options_.port_advice,
+          .limits = options_.limits,
+          .store_limits = options_.store_limits,
+          .handshake_timeout = options_.handshake_timeout,
+          .max_connections = options_.max_connections,
+          .serve_store = options_.store,
+          .others = this,
+          .log = [this](const std::string& line) { log(Severity::warning, line); }};
+}
+
+RosterHostOptions RosterServer::Impl::roster_options() {
+  return {.identity = options_.identity,
+          .runs = options_.runs,
+          .handshake_timeout = options_.handshake_timeout,
+          .max_memory_bytes = options_.max_memory_bytes,
+          .log = [this](Severity severity, const std::string& line) { log(severity, line); },
+          .on_idle =
+              [this] {
+                if (done_) return end_when_told();
+                if (options_.on_idle) options_.on_idle();
+              }};
+}
+
+HttpHostOptions RosterServer::Impl::page_options() {
+  return {.respond =
+              [this](const http::Request& request) {
+                return http::respond(request, [this] { return view(); });
+              },
+          .timeout = options_.handshake_timeout,
+          .max_memory_bytes = options_.max_memory_bytes,
+          .log = [this](Severity severity, const std::string& line) { log(severity, line); }};
+}
+
+bool RosterServer::Impl::serves(protocol::Dialect dialect) const {
+  return dialect == protocol::Dialect::kRoster ||
+         (dialect == protocol::Dialect::kHttp && options_.http);
+}
+
+void RosterServer::Impl::take(protocol::Dialect dialect, Visitor visitor) {
+  if (dialect == protocol::Dialect::kRoster)
+    roster_.take(std::move(visitor));
+  else
+    pages_.take(std::move(visitor));
+}
+
+RosterServerStatistics RosterServer::Impl::statistics() const {
+  return {.port = port_->statistics(),
+          .roster_connections = roster_.connections(),
+          .http_connections = pages_.connections(),
+          .messages = roster_.messages(),
+          .roster_dropped = roster_.dropped(),
+          .refused = roster_.refused(),
+          .http_requests = pages_.requests(),
+          .memory_bytes = *memory_};
+}
+
+http::View RosterServer::Impl::view() const {
+  const RosterServerStatistics now = statistics();
+  return {.host = options_.identity.host,
+          .version = options_.identity.version,
+          .embedded = options_.identity.embedded,
+          .age = std::chrono::steady_clock::now() - began_,
+          .with_lines = options_.runs.lines_for_everybody,
+          .figures = {.store_connections = now.port.connections,
+                      .roster_connections = now.roster_connections,
+                      .http_connections = now.http_connections,
+                      .accepted = now.port.accepted,
+                      .strangers = now.port.strangers,
+                      .turned_away = now.port.turned_away,
+                      .accept_pauses = now.port.accept_pauses,
+                      .store_dropped = now.port.dropped,
+                      .roster_dropped = now.roster_dropped,
+                      .refused = now.refused,
+                      .store_requests = now.port.requests,
+                      .roster_messages = now.messages,
+                      .http_requests = now.http_requests,
+                      .store_keys = now.port.keys,
+                      .store_waiting = now.port.waiting,
+                      .store_memory_bytes = now.port.memory_bytes,
+                      .roster_memory_bytes = now.memory_bytes},
+          .runs = roster_.snapshots()};
+}
+
+void RosterServer::Impl::shut_down(const std::string& why, std::chrono::milliseconds limit,
+                                   std::function<void()> done) {
+  done_ = std::move(done);
+  port_->stop_listening();
+  roster_.shut_down(why);
+  // Not at once, even if nobody is left to be told: `done` never comes from inside a call.
+  end_timer_.expires_after(idle() ? std::chrono::milliseconds(0) : limit);
+  end_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error && !self->closed_) self->end_when_told();
+  });
+}
+
+void RosterServer::Impl::end_when_told() {
+  const std::function<void()> done = std::exchange(done_, nullptr);
+  close();
+  if (done) done();
+}
+
+void RosterServer::Impl::close() {
+  if (std::exchange(closed_, true)) return;
+  done_ = nullptr;
+  end_timer_.cancel();
+  roster_.close();
+  pages_.close();
+  if (port_) port_->close();
+}
+
+void RosterServer::Impl::log(Severity severity, const std::string& line) const {
+  if (!closed_ && options_.log) options_.log(severity, printable(line));
+}
+
+Result<std::unique_ptr<RosterServer>> RosterServer::listen(asio::io_context& io,
+                                                           RosterServerOptions options) {
+  auto impl = std::make_shared<Impl>(io, std::move(options));
+  if (const auto listening = impl->listen(); !listening) {
+    impl->close();
+    return listening.error();
+  }
+  return std::unique_ptr<RosterServer>(new RosterServer(std::move(impl)));
+}
+
+RosterServer::RosterServer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+RosterServer::~RosterServer() {
+  close();
+}
+
+std::uint16_t RosterServer::port() const {
+  return impl_->port();
+}
+
+const std::string& RosterServer::id() const {
+  return impl_->id();
+}
+
+void RosterServer::start_store_over() {
+  impl_->start_store_over();
+}
+
+bool RosterServer::idle() const {
+  return impl_->idle();
+}
+
+std::vector<roster::Snapshot> RosterServer::snapshots() const {
+  return impl_->snapshots();
+}
+
+RosterServerStatistics RosterServer::statistics() const {
+  return impl_->statistics();
+}
+
+void RosterServer::shut_down(const std::string& why, std::chrono::milliseconds limit,
+                             std::function<void()> done) {
+  impl_->shut_down(why, limit, std::move(done));
+}
+
+void RosterServer::close() {
+  impl_->close();
+}
+
+}  // namespace ddprun::server

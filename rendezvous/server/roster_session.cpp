@@ -1,0 +1,109 @@
+#include "rendezvous/server/roster_session.h"
+
+#include <utility>
+
+#include "rendezvous/protocol/roster_codec.h"
+#include "rendezvous/server/peer.h"
+
+namespace ddprun::server {
+
+RosterSession::RosterSession(boost::asio::io_context& io, Visitor visitor, roster::MemberId id,
+                             Owner& owner, std::string version,
+                             std::shared_ptr<std::uint64_t> memory)
+    : owner_(owner),
+      channel_(std::make_shared<Channel>(io, std::move(visitor.socket),
+                                         static_cast<Channel::Owner&>(*this))),
+      peer_{.id = id, .address = to_text(visitor.peer), .loopback = is_loopback(visitor.peer)},
+      label_(peer_.address),
+      first_(std::move(visitor.first)),
+      version_(std::move(version)),
+      memory_(std::move(memory)) {}
+
+RosterSession::~RosterSession() {
+  close();
+  *memory_ -= parser_.pending_bytes();
+}
+
+void RosterSession::start() {
+  std::string opening;
+  protocol::encode_opening(opening, protocol::kRosterProtocol);
+  queue(counted_bytes(std::move(opening), memory_));
+  flush();
+  channel_->start();
+  take(std::exchange(first_, {}));
+}
+
+void RosterSession::on_bytes(std::string_view bytes) {
+  take(bytes);
+}
+
+void RosterSession::on_gone(const std::string& how) {
+  owner_.on_gone(*this, how);
+}
+
+void RosterSession::take(std::string_view bytes) {
+  *memory_ -= parser_.pending_bytes();
+  parser_.feed(bytes);
+  while (!finishing_ && read_message()) {
+  }
+  if (finishing_) parser_ = {};  // whatever is left is not for us
+  *memory_ += parser_.pending_bytes();
+  if (!finishing_) owner_.on_input(*this);
+}
+
+// Takes one message. Returns false when there is no whole one left.
+bool RosterSession::read_message() {
+  const auto frame = parser_.next();
+  if (parser_.peer_number() && !std::exchange(number_checked_, true)) {
+    const auto refused = protocol::refuse_number(*parser_.peer_number(), version_);
+    if (refused) return refuse(refused->why), false;
+  }
+  if (parser_.failed()) return refuse(parser_.error()), false;
+  if (!frame) return false;
+  const auto message = protocol::decode_agent_message(*frame);
+  if (!message) return refuse(message.error().text), false;
+  has_spoken_ = true;
+  name_after(*message);
+  owner_.on_message(*this, *message);
+  return true;
+}
+
+void RosterSession::refuse(const std::string& why) {
+  std::string bytes;
+  protocol::encode(bytes, protocol::ServerMessage(protocol::Refused{why}));
+  queue(counted_bytes(std::move(bytes), memory_));
+  finishing_ = true;
+  owner_.on_nonsense(*this, why);  // before the other side knows
+  channel_->finish();
+}
+
+void RosterSession::name_after(const protocol::AgentMessage& message) {
+  const auto* join = std::get_if<protocol::Join>(&message);
+  if (join == nullptr) return;
+  run_ = join->run;
+  label_ = peer_.address + " (node " + join->node + " of run " + join->run + ")";
+}
+
+void RosterSession::queue(Bytes bytes) {
+  channel_->queue(std::move(bytes));
+}
+
+void RosterSession::flush() {
+  channel_->flush();
+}
+
+std::uint64_t RosterSession::unsent() const {
+  return channel_->unsent();
+}
+
+void RosterSession::finish() {
+  finishing_ = true;
+  channel_->finish();
+}
+
+void RosterSession::close() {
+  finishing_ = true;
+  channel_->close();
+}
+
+}  // namespace ddprun::server

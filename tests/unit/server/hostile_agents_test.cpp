@@ -1,0 +1,166 @@
+// Whoever speaks the roster protocol badly is told why, with one line in the log; runs go on.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/unit/server/running_roster_server.h"
+
+namespace ddprun::server {
+namespace {
+
+using namespace protocol;
+using namespace std::string_literals;
+
+// A run whose nodes work, before and after whatever the test does.
+class HostileAgents : public testing::Test {
+ protected:
+  static RosterServerOptions options() {
+    RosterServerOptions options;
+    options.handshake_timeout = std::chrono::milliseconds(200);
+    options.max_memory_bytes = 4 << 20;
+    options.max_connections = 100;
+    return options;
+  }
+  HostileAgents() : server_(options()), a_(server_.port()) {
+    a_.say(join_of("good", "a", 2));
+    EXPECT_TRUE(a_.await<Welcome>());
+  }
+  void the_run_is_not_disturbed() {
+    RawAgent b(server_.port());
+    b.say(join_of("good", "b", 2));
+    EXPECT_TRUE(a_.await<Assignment>());
+    EXPECT_TRUE(b.await<Assignment>());
+  }
+  // What an agent hears that sends this behind its opening.
+  std::string refusal_of(const std::string& bytes) {
+    RawAgent agent(server_.port());
+    agent.send(bytes);
+    const auto refused = agent.await<Refused>();
+    EXPECT_TRUE(agent.is_closed());
+    return refused ? refused->why : "";
+  }
+  static std::string frame(const std::string& json) {
+    std::string bytes;
+    encode_frame(bytes, json);
+    return bytes;
+  }
+
+  RunningRosterServer server_;
+  RawAgent a_;
+};
+
+TEST_F(HostileAgents, LengthsOfTwoGigabytesAndOfNothing) {
+  EXPECT_NE(refusal_of("\x00\x00\x00\x80"s).find("announces 2147483648 bytes"), std::string::npos);
+  EXPECT_NE(refusal_of("\x00\x00\x00\x00"s).find("announces 0 bytes"), std::string::npos);
+  EXPECT_EQ(server_.warnings().size(), 2u);
+  EXPECT_NE(server_.warnings()[0].find("closed the connection of 127.0.0.1:"), std::string::npos);
+  EXPECT_EQ(server_.statistics().roster_dropped, 2u);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, BombsOfJson) {
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  EXPECT_NE(refusal_of(frame(deep)).find("is not JSON"), std::string::npos);
+  std::string wide = "[0";
+  for (int i = 0; i < 500'000; ++i) wide += ",0";
+  EXPECT_NE(refusal_of(frame(wide + "]")).find("an object is needed"), std::string::npos);
+  EXPECT_LT(server_.statistics().memory_bytes, 1'000u);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, AnotherVersionOfTheProtocol) {
+  RawAgent newer(server_.port(), 7);
+  const auto refused = newer.await<Refused>();
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->why.find("roster protocol 1, this node's speaks 7"), std::string::npos);
+  EXPECT_TRUE(newer.is_closed());
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, WhatIsNoJoin) {
+  EXPECT_NE(refusal_of(frame("{\"type\":\"pong\",\"id\":1}")).find("join is needed"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(frame("{\"type\":\"join\"}")).find("join: "), std::string::npos);
+  EXPECT_NE(refusal_of(frame("{\"type\":\"dance\"}")).find("\"dance\" is not known"),
+            std::string::npos);
+  EXPECT_EQ(server_.warnings().size(), 3u);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, ConflictsAreOneLineEach) {
+  RawAgent other(server_.port());
+  other.say(join_of("good", "c", 3));
+  const auto refused = other.await<Refused>();
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(server_.statistics().refused, 1u);
+  EXPECT_NE(server_.only_warning().find("refused 127.0.0.1:"), std::string::npos);
+  EXPECT_NE(server_.only_warning().find("(node c of run good): " + refused->why),
+            std::string::npos);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, SilenceBeforeTheFirstMessageIsTimedOut) {
+  RawAgent silent(server_.port());
+  RawAgent slow(server_.port());
+  slow.send("\x40\x00\x00\x00{\"type\""s);
+  EXPECT_TRUE(silent.is_closed());
+  EXPECT_TRUE(slow.is_closed());
+  RawClient browser(server_.port(), false);
+  browser.send("GET / HTT");
+  EXPECT_TRUE(browser.is_closed());
+  const std::vector<std::string> lines = server_.warnings();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_NE(lines[0].find("it sent no whole message within 200 ms"), std::string::npos);
+  EXPECT_NE(lines[2].find("it sent no whole request within 200 ms"), std::string::npos);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, UnfinishedMessagesAreBoundedTogether) {
+  std::deque<RawAgent> agents;
+  for (int i = 0; i < 8; ++i) {
+    agents.emplace_back(server_.port());
+    agents.back().say(join_of("run" + std::to_string(i), "a", 2));
+    EXPECT_TRUE(agents.back().await<Welcome>());
+    agents.back().send("\x00\x00\x10\x00"s + std::string((1 << 20) - 10, 'x'));
+  }
+  server_.await([](const RosterServerStatistics& now) { return now.roster_dropped >= 4; });
+  EXPECT_LE(server_.statistics().memory_bytes, std::uint64_t{4} << 20);
+  EXPECT_NE(server_.warnings().at(0).find("over the limit of 4194304 (max_memory_bytes)"),
+            std::string::npos);
+}
+
+TEST_F(HostileAgents, RandomBytesDisturbNobody) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    RawAgent agent(server_.port());
+    std::string bytes(1 + random() % 300, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random() % 256);
+    if (round % 2 == 0) bytes = frame(bytes);
+    agent.send(bytes);
+  }
+  server_.await([](const RosterServerStatistics& now) { return now.roster_connections == 1; });
+  EXPECT_EQ(server_.statistics().memory_bytes, 0u);
+  the_run_is_not_disturbed();
+}
+
+TEST_F(HostileAgents, NamesCannotWriteIntoTheLog) {
+  RawAgent agent(server_.port());
+  agent.send(frame("{\"type\":\"join\",\"run\":\"x\\u001b[31m\\nfake line\"}"));
+  EXPECT_TRUE(agent.await<Refused>());
+  EXPECT_EQ(server_.only_warning().find_first_of("\x1b\n"), std::string::npos);
+}
+
+TEST_F(HostileAgents, MoreConnectionsThanTheLimit) {
+  std::deque<RawAgent> many;
+  for (int i = 0; i < 300; ++i) many.emplace_back(server_.port());
+  server_.await([](const RosterServerStatistics& now) {
+    return now.port.accepted + now.port.turned_away >= 301;
+  });
+  EXPECT_GE(server_.statistics().port.turned_away, 201u);
+  many.clear();
+  server_.await([](const RosterServerStatistics& now) { return now.roster_connections == 1; });
+  the_run_is_not_disturbed();
+}
+
+}  // namespace
+}  // namespace ddprun::server
