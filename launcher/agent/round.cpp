@@ -12,6 +12,7 @@
 
 #include "launcher/process/children.h"
 #include "launcher/process/signals.h"
+#include "launcher/report/error_file.h"
 #include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 
@@ -36,6 +37,15 @@ supervise::Options options_of(const Job& job) {
 
 int worker_count(const JobParts& parts) {
   return static_cast<int>(parts.job.plan.workers.size());
+}
+
+bool contains(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+std::vector<int> intersection(std::vector<int> ranks, const std::vector<int>& others) {
+  std::erase_if(ranks, [&](int rank) { return !contains(others, rank); });
+  return ranks;
 }
 
 // DDPRUN_CGROUP_ROOT stands in for the real one, so that every case can be tested.
@@ -118,8 +128,9 @@ void Round::obey(const supervise::Decision& decision) {
     parts_.output.note("ddprun: " + decision.reason);
   parts_.events.first_failure(attempt_, group_.outcome());
   parts_.events.stopping(attempt_, decision);
-  if (wants_stacks(decision))
-    take_stacks(*decision.signal);
+  const std::vector<int> hung = whose_stacks(decision);
+  if (!hung.empty())
+    take_stacks(hung, *decision.signal);
   else if (decision.signal)
     carry_out(*decision.signal);
   if (stage_ != Stage::running) return;
@@ -131,27 +142,41 @@ void Round::obey(const supervise::Decision& decision) {
 
 // Of a group that hangs, or that one rank gave up on, it matters where the others are; once they
 // are told to stop nobody can know any more.
-bool Round::wants_stacks(const supervise::Decision& decision) const {
-  if (!decision.signal || !stacks_.empty() || parts_.directory.path().empty()) return false;
+std::vector<int> Round::whose_stacks(const supervise::Decision& decision) const {
+  if (!decision.signal || !stacks_.empty() || parts_.directory.path().empty()) return {};
+  const std::vector<int>& all = decision.signal->local_ranks;
   switch (group_.outcome().cause) {
     case supervise::Cause::timeout:
     case supervise::Cause::exit_grace:
     case supervise::Cause::progress_timeout:
-      return true;
+      return all;
     case supervise::Cause::worker_failed: {
       const auto& status = worker(group_.outcome().first_failed.value()).status;
-      return status && status->kind == process::WaitStatus::Kind::signaled &&
-             status->value == SIGABRT;
+      const bool aborted =
+          status && status->kind == process::WaitStatus::Kind::signaled && status->value == SIGABRT;
+      return aborted ? all : intersection(awaited(), all);
     }
     default:
-      return false;
+      return {};
   }
 }
 
-void Round::take_stacks(const supervise::SignalOrder& order) {
+// The workers that the first failed one had waited for, by its own word.
+std::vector<int> Round::awaited() const {
+  const auto& workers = parts_.job.plan.workers;
+  const int rank = workers.at(static_cast<std::size_t>(*group_.outcome().first_failed)).rank;
+  const auto file =
+      report::parse_error_file(read_error_file(parts_.directory.error_file(attempt_, rank)));
+  std::vector<int> local_ranks;
+  for (const plan::WorkerPlan& each : workers)
+    if (contains(file.waited_for, each.rank)) local_ranks.push_back(each.local_rank);
+  return local_ranks;
+}
+
+void Round::take_stacks(const std::vector<int>& local_ranks, const supervise::SignalOrder& order) {
   std::vector<stacks::Target> targets;
   stacks_.resize(parts_.job.plan.workers.size());
-  for (int local_rank : order.local_ranks) {
+  for (int local_rank : local_ranks) {
     if (targets.size() == stacks::kMostProcesses) break;
     const auto index = static_cast<std::size_t>(local_rank);
     const int rank = parts_.job.plan.workers.at(index).rank;

@@ -61,8 +61,9 @@ class Round {
 
   void start_next();
   boost::system::result<pid_t, StartFailure> start_worker(int local_rank);
-  bool wants_stacks(const supervise::Decision& decision) const;
-  void take_stacks(const supervise::SignalOrder& order);
+  std::vector<int> whose_stacks(const supervise::Decision& decision) const;
+  std::vector<int> awaited() const;
+  void take_stacks(const std::vector<int>& local_ranks, const supervise::SignalOrder& order);
   void carry_out(const supervise::SignalOrder& order);
   void on_worker_ended(int local_rank, process::WaitStatus status);
   const supervise::WorkerEnd& worker(int local_rank) const {

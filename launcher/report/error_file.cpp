@@ -27,6 +27,18 @@ std::vector<std::string> lines_of(const json::value* value) {
   return lines;
 }
 
+std::vector<int> ranks_of(const json::value* value) {
+  const json::array* array = value != nullptr ? value->if_array() : nullptr;
+  if (array == nullptr) return {};
+  std::vector<int> ranks;
+  for (const json::value& each : *array) {
+    boost::system::error_code error;
+    const int rank = each.to_number<int>(error);
+    if (!error && rank >= 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 }  // namespace
 
 ErrorFile parse_error_file(std::string_view text) {
@@ -44,6 +56,7 @@ ErrorFile parse_error_file(std::string_view text) {
   const json::value* inner = member(message, "message");
   result.message = lines_of(inner != nullptr ? inner : message);
   result.callstack = lines_of(member(member(message, "extraInfo"), "py_callstack"));
+  result.waited_for = ranks_of(member(member(message, "extraInfo"), "waited_for"));
   if (result.message.empty()) result.remark = "its error.json holds no message";
   return result;
 }

@@ -11,6 +11,7 @@ namespace ddprun::report {
 struct ErrorFile {
   std::vector<std::string> message;    // lines; empty when the file cannot be understood
   std::vector<std::string> callstack;  // lines of Python's traceback; often empty
+  std::vector<int> waited_for;         // ranks that it waited for in vain; the SDK's alone
   std::string remark;                  // why the file cannot be understood; empty when it can
 };
 

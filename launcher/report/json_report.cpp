@@ -84,6 +84,7 @@ json::value error_file(const std::string& text) {
   const ErrorFile file = parse_error_file(text);
   return json::object{{"message", texts(file.message)},
                       {"callstack", texts(file.callstack)},
+                      {"waited_for", json::array(file.waited_for.begin(), file.waited_for.end())},
                       {"remark", text_or_null(file.remark)}};
 }
 

@@ -18,12 +18,19 @@ std::string text(std::string raw) {
   return json_string(raw);
 }
 
+std::string waiting(const std::vector<int>& ranks) {
+  std::string list;
+  for (const int rank : ranks) list += (list.empty() ? "" : ", ") + std::to_string(rank);
+  return list.empty() ? "" : ", \"waited_for\": [" + list + "]";
+}
+
 }  // namespace
 
-std::string error_json(const std::string& message, const std::string& stack, std::int64_t time) {
+std::string error_json(const std::string& message, const std::string& stack, std::int64_t time,
+                       const std::vector<int>& waited_for) {
   return "{\"message\": {\"message\": " + text(message) +
          ", \"extraInfo\": {\"py_callstack\": " + text(stack) + ", \"timestamp\": \"" +
-         std::to_string(time) + "\"}}}";
+         std::to_string(time) + "\"" + waiting(waited_for) + "}}}";
 }
 
 std::string write_error_file(const std::string& path, const std::string& json) {

@@ -21,6 +21,9 @@ std::string type_of(const std::exception& error) {
 Failure current_failure() {
   try {
     throw;
+  } catch (const Error& error) {
+    const std::string message = type_of(error) + ": " + error.what();
+    return {message, message, error.waited_for()};
   } catch (const c10::Error& error) {
     return {type_of(error) + ": " + error.what_without_backtrace(), error.what()};
   } catch (const std::exception& error) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ddp::detail {
 
 struct Failure {
-  std::string message;  // "ddp::Error: text"
-  std::string stack;    // where the exception carries one, else the message again
+  std::string message;               // "ddp::Error: text"
+  std::string stack;                 // where the exception carries one, else the message again
+  std::vector<int> waited_for = {};  // ddp::Error::waited_for()
 };
 
 // Of the exception being handled: call it inside a catch block.

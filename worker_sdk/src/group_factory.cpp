@@ -50,14 +50,15 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   const std::vector<int> missing = without(state.ranks, came);
   if (missing.empty()) {
     rethrow_translated(state.global_rank, what + ": connecting the ranks",
-                       [](const std::string& reason) { return explain_gloo(reason); });
+                       [](const std::string& said) { return Reason{explain_gloo(said)}; });
   }
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begin);
   throw Error(state.global_rank,
               what + ": waited " + seconds(waited) + " for " + std::to_string(state.size()) +
                   " ranks. Came: " + rank_list(came) + ". Did not come: " + rank_list(missing) +
-                  ". Were they all started, and did one fail before it came here?");
+                  ". Were they all started, and did one fail before it came here?",
+              missing);
 }
 
 Speaker speaker_of(const GroupState& state) {

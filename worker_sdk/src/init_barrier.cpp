@@ -14,14 +14,20 @@ std::string own_mark(const std::string& group_name, int rank) {
   return "ddp/init_barrier/" + group_name + "/" + std::to_string(rank);
 }
 
-// "; rank 3 did not". Which ones is known where all who came have left their mark.
-std::string who_did_not_come(c10d::Store& store, const std::string& group_name, int ranks,
-                             std::int64_t came) {
+// Which ones did not come; empty where not all who came have left their mark.
+std::vector<int> ranks_without_mark(c10d::Store& store, const std::string& group_name, int ranks,
+                                    std::int64_t came) {
   std::vector<int> missing;
   for (int rank = 0; rank < ranks; ++rank) {
     if (!store.check({own_mark(group_name, rank)})) missing.push_back(rank);
   }
-  if (static_cast<std::int64_t>(missing.size()) != ranks - came) return "; the others did not";
+  const bool all_known = static_cast<std::int64_t>(missing.size()) == ranks - came;
+  return all_known ? missing : std::vector<int>{};
+}
+
+// "; rank 3 did not".
+std::string who_did_not_come(const std::vector<int>& missing) {
+  if (missing.empty()) return "; the others did not";
   return (missing.size() == 1 ? "; rank " : "; ranks ") + rank_list(missing) + " did not";
 }
 
@@ -41,12 +47,14 @@ void init_barrier(c10d::Store& store, const std::string& group_name, int ranks, 
       store.wait({last}, timeout);
     } catch (const std::exception&) {
       const auto came = store.add(key, 0);  // throws where the store is gone
-      throw Error(global_rank, what + ": TORCH_DIST_INIT_BARRIER: " + std::to_string(came) +
-                                   " of " + std::to_string(ranks) + " ranks came in " +
-                                   seconds(timeout) +
-                                   who_did_not_come(store, group_name, ranks, came) +
-                                   ": look whether they have ended, hang, or have yet to call " +
-                                   what + ", or give it a longer timeout");
+      const std::vector<int> missing = ranks_without_mark(store, group_name, ranks, came);
+      throw Error(global_rank,
+                  what + ": TORCH_DIST_INIT_BARRIER: " + std::to_string(came) + " of " +
+                      std::to_string(ranks) + " ranks came in " + seconds(timeout) +
+                      who_did_not_come(missing) +
+                      ": look whether they have ended, hang, or have yet to call " + what +
+                      ", or give it a longer timeout",
+                  missing);
     }
   });
 }

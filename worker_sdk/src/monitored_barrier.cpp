@@ -41,10 +41,12 @@ std::vector<int> ranks_without_mark(const GroupState& group, std::int64_t barrie
     detail::rethrow_translated(group.global_rank, "monitored_barrier",
                                detail::explainer(group.peers));
   }
-  throw Error(group.global_rank, "monitored_barrier: waited up to " + detail::seconds(timeout) +
-                                     " for " + std::to_string(group.size()) +
-                                     " ranks. Did not come: " + detail::rank_list(missing) +
-                                     ". They hang, have ended, or are slower than the time-out");
+  throw Error(group.global_rank,
+              "monitored_barrier: waited up to " + detail::seconds(timeout) + " for " +
+                  std::to_string(group.size()) +
+                  " ranks. Did not come: " + detail::rank_list(missing) +
+                  ". They hang, have ended, or are slower than the time-out",
+              missing);
 }
 
 }  // namespace

@@ -139,17 +139,17 @@ std::vector<int> Peers::late_ranks() const {
   return silent;
 }
 
-std::string Peers::explain(const std::string& reason, bool all_wait) const {
-  std::vector<int> who;
+Reason Peers::explain(const std::string& reason, bool all_wait) const {
+  std::vector<int> who, late;
   std::string first;
   if (is_lost_peer(reason)) {
     who = or_nothing([&] { return lost_ranks(reason); });
     first = or_nothing([&] { return first_end(who); });
     let_the_launcher_hear();
   } else if (is_late_peer(reason) && all_wait) {
-    who = or_nothing([&] { return late_ranks(); });
+    who = late = or_nothing([&] { return late_ranks(); });
   }
-  return explain_gloo(with_global_ranks(reason, ranks_), who) + first;
+  return {explain_gloo(with_global_ranks(reason, ranks_), who) + first, std::move(late)};
 }
 
 Explain explainer(std::shared_ptr<const Peers> peers, bool all_wait) {

@@ -31,7 +31,7 @@ class Peers {
   // what Gloo said. `all_wait` is what waits_for_all says of the operation. Where
   // another rank is gone, this waits a little first, once, until the launcher has heard of that
   // one; where one is late, until the others have noticed it as well. Never throws.
-  std::string explain(const std::string& reason, bool all_wait = true) const;
+  Reason explain(const std::string& reason, bool all_wait = true) const;
 
  private:
   // Whether the member can leave anything in the store: it uses this SDK.

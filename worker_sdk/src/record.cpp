@@ -26,7 +26,8 @@ void tell(const std::string& text) {
 void write_down(const detail::Failure& failure) {
   const char* path = std::getenv("TORCHELASTIC_ERROR_FILE");
   if (path == nullptr || *path == '\0') return;
-  const auto json = detail::error_json(failure.message, failure.stack, std::time(nullptr));
+  const auto json =
+      detail::error_json(failure.message, failure.stack, std::time(nullptr), failure.waited_for);
   const std::string problem = detail::write_error_file(path, json);
   if (!problem.empty()) tell("ddp::record: " + problem);
 }

@@ -7,16 +7,27 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ddp/error.h"
 
 namespace ddp::detail {
 
-// How a reason is worded for people.
-using Explain = std::function<std::string(const std::string& reason)>;
+// Why something failed, for people, and who did not take part in it, where that is known.
+struct Reason {
+  std::string text;
+  std::vector<int> waited_for = {};  // global ranks
+};
 
-inline std::string as_it_is(const std::string& reason) {
-  return reason;
+// Makes it of what LibTorch said.
+using Explain = std::function<Reason(const std::string& said)>;
+
+inline Reason as_it_is(const std::string& said) {
+  return {said};
+}
+
+[[noreturn]] inline void throw_error(int rank, const std::string& what, const Reason& reason) {
+  throw Error(rank, what + " failed: " + reason.text, reason.waited_for);
 }
 
 // Called inside a catch block: throws ddp::Error "[rank R] WHAT failed: reason". A ddp::Error
@@ -28,9 +39,9 @@ inline std::string as_it_is(const std::string& reason) {
   } catch (const Error&) {
     throw;
   } catch (const c10::Error& error) {
-    throw Error(rank, what + " failed: " + explain(error.what_without_backtrace()));
+    throw_error(rank, what, explain(error.what_without_backtrace()));
   } catch (const std::exception& error) {
-    throw Error(rank, what + " failed: " + explain(error.what()));
+    throw_error(rank, what, explain(error.what()));
   }
 }
 

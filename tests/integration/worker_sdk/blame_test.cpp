@@ -8,6 +8,7 @@ namespace ddp::test {
 namespace {
 
 using ddprun::test::Finished;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 struct Fault {
@@ -32,13 +33,17 @@ TEST_P(BlameTest, TheRankThatEndedIsTheCause) {
   }
 }
 
-// The others see a time-out first, but the one that hangs is named in what they write.
+// The others see a time-out and end first, but the one that hangs is named, and where it is.
 TEST(Blame, AHungRankIsNamedInTheReport) {
   const Finished end =
       ddprun::test::ddprun({"-n", "3", "--device", "cpu", DDPRUN_TEST_WORKER, "hung_in_training"},
                            {.limit = std::chrono::seconds(60)});
   EXPECT_EQ(end.code, 1) << end.err;
   EXPECT_THAT(end.err, HasSubstr("Rank 1 does not take part: it hangs"));
+  EXPECT_THAT(end.err,
+              ContainsRegex("ddprun: rank 1 did not take part; rank [02], which waited for "
+                            "it, failed first: exit code 1"));
+  EXPECT_THAT(end.err, ContainsRegex("stacks of rank 1: .*/1/stacks.txt"));
 }
 
 // All wait for rank 1, so all fall silent, but rank 1 did so first.

@@ -23,6 +23,18 @@ TEST(ErrorFile, ReadsAPlainMessage) {
               ElementsAre("no such host"));
 }
 
+TEST(ErrorFile, ReadsWhomTheSdkWaitedFor) {
+  const auto waited_for = [](const std::string& list) {
+    return parse_error_file(R"({"message": {"message": "late", "extraInfo": {"waited_for": )" +
+                            list + "}}}")
+        .waited_for;
+  };
+  EXPECT_THAT(waited_for("[2, 5]"), ElementsAre(2, 5));
+  for (const char* strange :
+       {"[]", "3", "null", "[\"x\", -1, 99999999999, [1], 1.5]", "{\"a\": 1}"})
+    EXPECT_THAT(waited_for(strange), IsEmpty()) << strange;
+}
+
 TEST(ErrorFile, AnythingElseIsARemark) {
   for (const char* bad : {"{bad", "", "{\"message\": {\"mess", "\xff", "{} {}"}) {
     const ErrorFile file = parse_error_file(bad);

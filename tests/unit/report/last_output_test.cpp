@@ -60,6 +60,13 @@ TEST(LastOutput, TheErrorFileComesFirst) {
                           "  its last output:", "    | Traceback"));
 }
 
+TEST(LastOutput, WhatStderrSaysAtItsEndIsNotRepeated) {
+  const Said said{
+      {"step 9", "[rank 1] Error: it failed"}, {}, R"({"message": "Error: it failed"})"};
+  EXPECT_THAT(last_output(said, 20, 80),
+              ElementsAre("  its last output:", "    | step 9", "    | [rank 1] Error: it failed"));
+}
+
 TEST(LastOutput, AMalformedErrorFileIsARemarkAndTheTailStays) {
   const Lines lines = last_output({{"Traceback"}, {}, "{bad"}, 20, 80);
   ASSERT_EQ(lines.size(), 3U);

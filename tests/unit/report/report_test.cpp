@@ -10,6 +10,7 @@ namespace ddprun::report {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::size_t rows_of(const std::string& text, std::size_t width) {
   std::size_t rows = 0;
@@ -51,6 +52,20 @@ TEST(Report, TheOnlyWorkerOnTheCpu) {
             "ddprun: rank 0 failed first: exit code 3 after 0.083 s\n"
             "  host gpu07, local rank 0, CPU, pid 4709, attempt 0\n"
             "  it wrote nothing\n");
+}
+
+TEST(Report, WhoDidNotTakePartIsNamedBeforeWhoGaveUp) {
+  Job job(4);
+  job.fail_first(0, exited(1), 3s);
+  const auto head = [&job](const std::string& awaited) {
+    job.facts.error_files[0] =
+        R"({"message": {"message": "late", "extraInfo": {"waited_for": )" + awaited + "}}}";
+    return job.text();
+  };
+  EXPECT_THAT(head("[2]"), StartsWith("ddprun: rank 2 did not take part; rank 0, which waited for "
+                                      "it, failed first: exit code 1 after 3.000 s\n"));
+  EXPECT_THAT(head("[1, 2, 3]"), StartsWith("ddprun: ranks 1-3 did not take part; rank 0, which "
+                                            "waited for them, failed first: exit code 1"));
 }
 
 TEST(Report, GlobalRanksOnALaterNode) {

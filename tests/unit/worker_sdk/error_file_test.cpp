@@ -11,6 +11,11 @@ TEST(ErrorFile, HasPyTorchsForm) {
             R"({"py_callstack": "stack", "timestamp": "1700000000"}}})");
 }
 
+TEST(ErrorFile, NamesTheRanksThatDidNotCome) {
+  EXPECT_THAT(error_json("late", "", 1, {2, 5}),
+              testing::HasSubstr("\"timestamp\": \"1\", \"waited_for\": [2, 5]}"));
+}
+
 TEST(ErrorFile, IsUtf8WhateverTheTextIs) {
   EXPECT_THAT(error_json("é", "\xff\x80z", 1), testing::HasSubstr("\"é\""));
   EXPECT_THAT(error_json("é", "\xff\x80z", 1), testing::HasSubstr("\"??z\""));

@@ -7,6 +7,8 @@
 namespace ddp::detail {
 namespace {
 
+std::vector<int> waited_for;  // of the last translation
+
 template <class Exception>
 std::string translation(const Exception& thrown, Explain explain = as_it_is) {
   try {
@@ -14,6 +16,7 @@ std::string translation(const Exception& thrown, Explain explain = as_it_is) {
         2, "reading", [&]() { throw thrown; }, explain);
   } catch (const Error& error) {
     EXPECT_EQ(error.rank(), 2);
+    waited_for = error.waited_for();
     return error.what();
   }
   return "no ddp::Error";
@@ -33,11 +36,15 @@ TEST(Translate, LeavesOutTheStackOfLibTorch) {
 }
 
 TEST(Translate, ExplainsOnlyIfAsked) {
-  const auto explain = [](const std::string& reason) { return reason + ", which means nothing"; };
+  const auto explain = [](const std::string& said) {
+    return Reason{said + ", which means nothing", {1}};
+  };
   const std::runtime_error late("Timed out after 2 s");
   EXPECT_EQ(translation(late), "[rank 2] reading failed: Timed out after 2 s");
+  EXPECT_EQ(waited_for, std::vector<int>{});
   EXPECT_EQ(translation(late, explain),
             "[rank 2] reading failed: Timed out after 2 s, which means nothing");
+  EXPECT_EQ(waited_for, std::vector{1});
 }
 
 }  // namespace
