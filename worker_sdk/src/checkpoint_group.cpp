@@ -20,6 +20,19 @@ std::string without_rank(const std::string& text) {
   return end == text.npos ? text : text.substr(end + 2);
 }
 
+// What each rank has to say; the first exchange that a rank which was not called misses.
+std::vector<std::string> exchanged(const std::string& mine, const GroupState& state,
+                                   const ProcessGroup& group, const char* what) {
+  try {
+    return all_gather_string(mine, group);
+  } catch (const Error& error) {
+    throw Error(state.global_rank,
+                std::string(what) + ": every rank of the group must call it, and one did not: " +
+                    without_rank(error.what()),
+                error.waited_for());
+  }
+}
+
 // Calls `action`, then tells the others how it went. Throws on every rank if it failed on one.
 template <class Action>
 void together(const GroupState& state, const ProcessGroup& group, const char* what,
@@ -31,7 +44,7 @@ void together(const GroupState& state, const ProcessGroup& group, const char* wh
     reason = without_rank(error.what());
     if (reason.empty()) reason = "unknown";
   }
-  const auto reasons = all_gather_string(reason, group);
+  const auto reasons = exchanged(reason, state, group, what);
   std::vector<int> failed;
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (reasons[i].empty()) continue;
