@@ -109,7 +109,11 @@ DataParallelCore::~DataParallelCore() = default;
 void DataParallelCore::before_forward() {
   DataParallelState& s = *state_;
   const bool gradients = at::GradMode::is_enabled();
-  translated(s.group->global_rank, kName, [&] {
+  const auto explain = [&s](const std::string& said) {
+    return Reason{explain_unused(said, trainable_parameters(*s.module).names,
+                                 s.options.find_unused_parameters)};
+  };
+  const auto prepare = [&] {
     if (gradients && s.require_backward_grad_sync) {
       s.has_run = true;
       s.logger->set_runtime_stats_and_log();
@@ -119,7 +123,8 @@ void DataParallelCore::before_forward() {
     if (gradients) s.reducer->rebuild_buckets();
     if (syncs_buffers(s)) broadcast_buffers(s, authoritative_rank(s));
     announce_backward_sync(s);
-  });
+  };
+  translated(s.group->global_rank, kName, prepare, explain);
 }
 
 bool DataParallelCore::wants_outputs() const {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace ddp::detail {
 namespace {
@@ -16,6 +17,22 @@ std::string without_source(const std::string& what) {
   if (!what.starts_with("[") || !mentions(what.substr(0, what.find(']')), ".cc:")) return what;
   const auto begin = what.find_first_not_of(' ', what.find(']') + 1);
   return begin == std::string::npos ? what : what.substr(begin);
+}
+
+// The names for "3 17"; the first ones, and how many there are.
+std::string parameter_list(const std::string& indices,
+                           const std::unordered_map<std::size_t, std::string>& names) {
+  constexpr int kMost = 8;
+  std::istringstream words(indices);
+  std::string list;
+  int count = 0;
+  for (std::size_t index = 0; words >> index; ++count) {
+    if (count >= kMost) continue;
+    const auto name = names.find(index);
+    list += (count > 0 ? ", " : "") +
+            (name != names.end() ? name->second : "parameter " + std::to_string(index));
+  }
+  return count > kMost ? list + " and " + std::to_string(count - kMost) + " more" : list;
 }
 
 }  // namespace
@@ -77,6 +94,25 @@ std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
                   "collectives");
   }
   return text;
+}
+
+std::string explain_unused(const std::string& said,
+                           const std::unordered_map<std::size_t, std::string>& names,
+                           bool looks_for_them) {
+  static const std::regex pattern(
+      "indices which did not receive grad for rank [0-9]+:((?: [0-9]+)+)");
+  std::smatch found;
+  // With a static graph something else is wrong, which the Reducer says.
+  if (!said.starts_with("Expected to have finished reduction") || mentions(said, "static_graph") ||
+      !std::regex_search(said, found, pattern))
+    return said;
+  const std::string list = parameter_list(found[1], names);
+  const std::string outputs = "every output of forward must take part in the loss";
+  return "in the last backward no gradient came for " + list + ": " +
+         (looks_for_them ? outputs
+                         : "set find_unused_parameters if not all parameters take part in every "
+                           "step; else " +
+                               outputs);
 }
 
 std::string with_global_ranks(const std::string& text, const std::vector<int>& ranks) {

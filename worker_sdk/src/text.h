@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ddp::detail {
@@ -26,6 +27,13 @@ bool waits_for_all(const std::string& operation);
 // What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
 // a broken connection or a time-out means. `who`: the ranks that are lost or late, where known.
 std::string explain_gloo(const std::string& what, const std::vector<int>& who = {});
+
+// What the Reducer says when parameters got no gradient in the last backward, in words of this SDK
+// and with the parameters' names, `names` by their index; any other text as it is.
+// `looks_for_them`: find_unused_parameters is on.
+std::string explain_unused(const std::string& said,
+                           const std::unordered_map<std::size_t, std::string>& names,
+                           bool looks_for_them);
 
 // c10d counts in the group: "Rank 1 is …" becomes "Rank 5 is …" where ranks[1] is 5.
 std::string with_global_ranks(const std::string& text, const std::vector<int>& ranks);

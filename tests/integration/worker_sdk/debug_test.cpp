@@ -74,13 +74,6 @@ TEST(Debug, OnlyWithDetailDoesAnybodyLook) {
   }
 }
 
-TEST(Debug, InfoNamesTheParametersWithoutAGradient) {
-  const auto quiet = run_ranks(1, "unused_not_looked_for");
-  EXPECT_THAT(quiet[0].err, Not(HasSubstr("never.weight"))) << describe(quiet);
-  const auto ranks = run_ranks(1, "unused_not_looked_for", {{"TORCH_DISTRIBUTED_DEBUG", "INFO"}});
-  EXPECT_THAT(ranks[0].err, HasSubstr("never.weight")) << describe(ranks);
-}
-
 // Python's keys, also those of the groups to which not all ranks belong.
 TEST(InitBarrier, IsPythonsAndAllRanksTakePart) {
   StoreHost store;

@@ -61,5 +61,33 @@ TEST(WaitsForAll, IsFalseWhereARankIsDoneWhenItHasSentItsPart) {
   }
 }
 
+std::string reducer_says(const std::string& indices) {
+  return "Expected to have finished reduction in the prior iteration before starting a new one. "
+         "Parameter indices which did not receive grad for rank 1:" +
+         indices + "\n In addition, you can set the environment variable";
+}
+
+TEST(Unused, TheParametersAreNamed) {
+  const std::unordered_map<std::size_t, std::string> names{{0, "a.weight"}, {3, "b.bias"}};
+  EXPECT_EQ(explain_unused(reducer_says(" 0 3 7"), names, false),
+            "in the last backward no gradient came for a.weight, b.bias, parameter 7: set "
+            "find_unused_parameters if not all parameters take part in every step; else every "
+            "output of forward must take part in the loss");
+  EXPECT_EQ(explain_unused(reducer_says(" 3"), names, true),
+            "in the last backward no gradient came for b.bias: every output of forward must take "
+            "part in the loss");
+}
+
+TEST(Unused, OfManyTheFirstOnesAreNamed) {
+  const std::string text = explain_unused(reducer_says(" 0 1 2 3 4 5 6 7 8 9"), {}, false);
+  EXPECT_THAT(text, testing::HasSubstr("parameter 7 and 2 more: "));
+}
+
+TEST(Unused, AnotherTextStaysAsItIs) {
+  for (const std::string& text :
+       {std::string("connection reset"), reducer_says(""), reducer_says(" 1") + " static_graph"})
+    EXPECT_EQ(explain_unused(text, {}, false), text);
+}
+
 }  // namespace
 }  // namespace ddp::detail

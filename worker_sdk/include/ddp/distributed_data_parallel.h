@@ -174,8 +174,9 @@ class DistributedDataParallel {
       : DistributedDataParallel(share(std::move(module)), options) {}
 
   // The module's own forward, with any number of inputs. Blocks while buffers are broadcast. Throws
-  // ddp::Error if a peer is lost then, or if the last backward left a parameter without a gradient
-  // and find_unused_parameters is off; what the module's own forward throws passes as it is.
+  // ddp::Error if a peer is lost then, or if the last backward left parameters without a gradient,
+  // which it names, and find_unused_parameters is off; what the module's own forward throws passes
+  // as it is.
   template <class... Inputs>
   auto forward(Inputs&&... inputs) {
     core_->before_forward();
