@@ -1,7 +1,10 @@
 #include "worker_sdk/src/gloo_backend.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <sstream>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
@@ -119,15 +122,28 @@ std::vector<std::string> wanted_interfaces() {
   return names;
 }
 
+// The event thread inherits the niceness of the one that makes it, and no thread without
+// privileges can take back its own; so another one makes it.
+auto options_of(const GlooSettings& settings) {
+  return std::async(
+             std::launch::async,
+             [&settings] {
+               ::nice(
+                   settings.event_niceness);  // of this thread only; giving way is always allowed
+               return compat::gloo_options<c10d::ProcessGroupGloo>(settings.timeout,
+                                                                   wanted_interfaces());
+             })
+      .get();
+}
+
 }  // namespace
 
 using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
 BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                             Speaker speaker, std::chrono::milliseconds timeout) {
-  auto options = compat::gloo_options<c10d::ProcessGroupGloo>(timeout, wanted_interfaces());
+                             Speaker speaker, const GlooSettings& settings) {
   return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupGloo>>(
-      std::move(speaker), store, rank, size, std::move(options));
+      std::move(speaker), store, rank, size, options_of(settings));
 }
 
 BackendPtr make_checking_backend(BackendPtr backend, BackendPtr gloo, Speaker speaker) {

@@ -16,12 +16,17 @@ struct Speaker {
   std::shared_ptr<const Peers> peers;
 };
 
+struct GlooSettings {
+  std::chrono::milliseconds timeout{0};
+  int event_niceness = 0;  // InitOptions::gloo_event_niceness
+};
+
 // Meets the other ranks through `store` and connects to each of them; throws what c10d throws if
 // they do not come. Failed operations of the backend throw ddp::Error of the `speaker`, also
 // through their futures, which is how an error leaves loss.backward().
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                     int rank, int size, Speaker speaker,
-                                                    std::chrono::milliseconds timeout);
+                                                    const GlooSettings& settings);
 
 // `backend`, but each of its collectives is compared between the ranks first, through `gloo`: which
 // one, in which place, with which shapes and types. A difference is a ddp::Error on all ranks.

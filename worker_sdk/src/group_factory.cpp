@@ -70,7 +70,7 @@ c10::intrusive_ptr<c10d::Backend> make_gloo(const GroupState& state, const Store
   const auto begin = std::chrono::steady_clock::now();
   try {
     return make_gloo_backend(device_store, state.rank, state.size(), speaker_of(state),
-                             state.timeout);
+                             {state.timeout, state.gloo_event_niceness});
   } catch (...) {
     explain_missing_ranks(state, device_store, what, begin);
   }

@@ -23,6 +23,7 @@ struct GroupState {
   int rank = -1;           // in this group; -1 where this process is no member
   int global_rank = -1;
   std::chrono::milliseconds timeout{0};
+  int gloo_event_niceness = 0;
   // Every member was built with this SDK, so there may be more between them than Python's ranks
   // expect.
   bool only_sdk_ranks = false;

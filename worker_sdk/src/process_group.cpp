@@ -42,6 +42,10 @@ void check_options(const InitOptions& options, int rank) {
   if (options.timeout && options.timeout->count() <= 0) {
     throw Error(rank, "init_process_group: the timeout must be longer than zero");
   }
+  if (options.gloo_event_niceness < 0 || options.gloo_event_niceness > 19) {
+    throw Error(rank, "init_process_group: gloo_event_niceness is " +
+                          std::to_string(options.gloo_event_niceness) + "; it must be 0 to 19");
+  }
 }
 
 void check_device_id(const std::optional<c10::Device>& device_id, const std::string& backend,
@@ -163,6 +167,7 @@ void init_process_group(const InitOptions& options) {
   state->ranks = detail::first_integers(environment.world_size);
   state->rank = state->global_rank = environment.rank;
   detail::choose_backend(*state, options, named);
+  if (local_world_size() == state->size()) state->gloo_event_niceness = options.gloo_event_niceness;
   if (options.keep_freed_memory && local_device().is_cpu()) detail::keep_freed_memory(lookup);
   state->timeout =
       options.timeout.value_or(state->gloo ? detail::kGlooTimeout : detail::kNcclTimeout);
@@ -232,6 +237,7 @@ ProcessGroup new_group(const std::vector<int>& ranks,
   state->nccl = all->nccl;
   state->global_rank = all->rank;
   state->timeout = timeout.value_or(all->timeout);
+  state->gloo_event_niceness = all->gloo_event_niceness;
   const auto self = std::find(state->ranks.begin(), state->ranks.end(), all->rank);
   const bool member = self != state->ranks.end();
   if (member) {

@@ -35,6 +35,13 @@ void load_on_one() {
   load_on_all(rank() == 1 ? file() + ".none" : file());
 }
 
+// As a Python user may write it.
+void save_on_one_only() {
+  init_process_group({.timeout = std::chrono::seconds(20)});
+  if (rank() == 0) save_on_rank0(file(), 1);
+  destroy_process_group();
+}
+
 // In a group of the last rank alone, that is its rank 0.
 void save_in_a_group() {
   init_process_group();
@@ -142,6 +149,7 @@ void record_success() {
 Scenarios checkpoint_scenarios() {
   return {{"save_and_load", save_and_load},
           {"load_on_one", load_on_one},
+          {"save_on_one_only", save_on_one_only},
           {"save_in_a_group", save_in_a_group},
           {"send_parameters", send_parameters},
           {"train_sgd", train_sgd},

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <stdexcept>
+#include <string>
 
 #include "ddp/ddp.h"
 #include "tests/integration/worker_sdk/scenarios.h"
@@ -170,6 +172,18 @@ void unknown_rank_in_group() {
   new_group({0, 7});
 }
 
+// How many threads of this process are nicer than its first one.
+void nicer_threads() {
+  init_process_group({.gloo_event_niceness = std::getenv("DDP_TEST_NOT_NICE") ? 0 : 10});
+  new_group({});
+  int nicer = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int id = std::stoi(task.path().filename());
+    nicer += getpriority(PRIO_PROCESS, static_cast<id_t>(id)) == getpriority(PRIO_PROCESS, 0) + 10;
+  }
+  std::cout << nicer << std::endl;
+}
+
 // Written before init_process_group made stdout line-buffered, and then a line with no flush.
 // Page faults of 20 steps that each take and give back 16 MiB in four tensors, in thousands. Before
 // them come some in which the heap finds its size.
@@ -232,6 +246,7 @@ Scenarios collective_scenarios() {
           {"unknown_rank_in_group", unknown_rank_in_group},
           {"line_buffered", line_buffered},
           {"page_faults", page_faults},
+          {"nicer_threads", nicer_threads},
           {"device", device}};
 }
 

@@ -119,6 +119,16 @@ TEST(ProcessGroup, MemoryOfTheCpuIsKeptForTheNextStepUnlessUnwanted) {
   EXPECT_THAT(given_back[0].out, testing::MatchesRegex("[1-9][0-9]+\n")) << describe(given_back);
 }
 
+// One event thread for the default group and one for the other.
+TEST(ProcessGroup, GloosEventThreadGivesWayOnOneMachineUnlessUnwanted) {
+  for (const Ended& each : run_ranks(2, "nicer_threads")) EXPECT_EQ(each.out, "2\n") << each.err;
+  for (const auto& [name, value] :
+       Environment{{"DDP_TEST_NOT_NICE", "1"}, {"LOCAL_WORLD_SIZE", "1"}}) {
+    for (const Ended& each : run_ranks(2, "nicer_threads", {{name, value}}))
+      EXPECT_EQ(each.out, "0\n") << name << each.err;
+  }
+}
+
 TEST(Device, ASimulatedGpuIsTheCpuAndSaysWhichItWouldHaveBeen) {
   const auto ranks = run_ranks(
       2, "device",

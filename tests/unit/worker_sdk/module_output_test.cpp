@@ -70,7 +70,7 @@ class OneRank : public testing::Test {
     setenv("MASTER_ADDR", "127.0.0.1", 1);
     setenv("MASTER_PORT", std::to_string(store_->getPort()).c_str(), 1);
     setenv("TORCHELASTIC_USE_AGENT_STORE", "True", 1);
-    init_process_group({.backend = "gloo", .rank = 0, .world_size = 1});
+    init_process_group("gloo", {.rank = 0, .world_size = 1});
   }
   void TearDown() override { destroy_process_group(); }
 
@@ -113,6 +113,15 @@ TEST_F(OneRank, CopiesAreTheSameModule) {
   copy->eval();
   EXPECT_FALSE(model->is_training());
   EXPECT_EQ(&copy.module(), &model.module());
+}
+
+TEST_F(OneRank, TheTypeOfTheModuleNeedNotBeWritten) {
+  const Plain net;
+  DistributedDataParallel of_holder(net);
+  const DistributedDataParallel with_options(net, {.find_unused_parameters = true});
+  const DistributedDataParallel of_pointer(net.ptr(), {.broadcast_buffers = false});
+  static_assert(std::is_same_v<decltype(of_holder), DistributedDataParallel<Plain>>);
+  EXPECT_EQ(&of_holder.module(), &of_pointer.module());
 }
 
 TEST_F(OneRank, ASharedParameterIsReducedOnce) {

@@ -9,6 +9,7 @@
 #include <c10/core/Device.h>
 
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +80,11 @@ struct InitOptions {
   // Up to a fifth of the step of a small model, for some more resident memory. Does nothing if
   // MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. Not in PyTorch.
   bool keep_freed_memory = true;
+  // Where all ranks run on one machine (LOCAL_WORLD_SIZE is the world size): added to the niceness
+  // of Gloo's event thread. That thread asks the kernel again and again while another one writes,
+  // and would take a CPU from ranks that compute: up to a third of the step of a small model, where
+  // no CPU is idle. 0 leaves it alone. Not in PyTorch.
+  int gloo_event_niceness = 10;
 };
 
 // Joins the default group and returns when all ranks have come. With
@@ -88,16 +94,23 @@ struct InitOptions {
 // is an error here and not the end of this one. Must be the first use of LibTorch if the backend is
 // "nccl".
 //
-// As in Python, TORCH_DISTRIBUTED_DEBUG=INFO or DETAIL names the parameters that got no gradient,
-// and DETAIL compares every collective between the ranks before it runs, through a second Gloo
-// group: a ddp::Error then says which ranks differ in what. TORCH_DIST_INIT_BARRIER=1 lets nobody
-// leave this function or new_group before all ranks have come.
+// As in Python, TORCH_DISTRIBUTED_DEBUG=DETAIL compares every collective between the ranks before
+// it runs, through a second Gloo group: a ddp::Error then says which ranks differ in what.
+// TORCH_DIST_INIT_BARRIER=1 lets nobody leave this function or new_group before all ranks have
+// come.
 //
 // Throws ddp::Error: all missing variables at once and how to start the program; a store that
 // cannot be reached, with address, time and last reason; ranks that did not come, and those that
 // did. Then there is no group, and it may be called again.
 // PyTorch: torch.distributed.init_process_group.
 DDP_API void init_process_group(const InitOptions& options = {});
+// The backend first, as in Python: init_process_group("gloo"). It replaces options.backend. (A
+// template only because `{…}` would fit a text as well as the options.)
+template <std::convertible_to<std::string> Backend>
+void init_process_group(const Backend& backend, InitOptions options = {}) {
+  options.backend = backend;
+  init_process_group(options);
+}
 
 // Leaves the default group and all others. Without it a process may still end at any time. Groups
 // in use by a living DistributedDataParallel live as long as it does. Throws ddp::Error before
