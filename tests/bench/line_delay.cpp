@@ -12,7 +12,7 @@
 
 #include "tests/bench/measurement.h"
 #include "tests/bench/stamps.h"
-#include "tests/bench/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::bench {
 namespace {
@@ -45,7 +45,7 @@ std::vector<double> read_delays(int fd, std::size_t lines) {
 }  // namespace
 
 double median_line_delay(const Words& command, int lines) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string console = folder / "console";
   if (::mkfifo(console.c_str(), 0600) != 0) throw std::runtime_error("cannot make " + console);
   // Open for both, so that the program's own opening waits for nobody.

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/bench/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::bench {
 namespace {
@@ -37,7 +37,7 @@ std::string first_line(const std::string& file) {
 }
 
 std::string output_of(const Words& command) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   time_of(command, folder / "output");
   return first_line(folder / "output");
 }

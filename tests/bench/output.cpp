@@ -6,7 +6,7 @@
 #include "tests/bench/groups.h"
 #include "tests/bench/line_delay.h"
 #include "tests/bench/stamps.h"
-#include "tests/bench/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::bench {
 namespace {
@@ -50,7 +50,7 @@ struct Lines {
 
   Probe through(Row row, Words launcher, bool tee, int most_rounds, std::string missing) const {
     const auto measure = [launcher, tee, lines = *this] {
-      const TemporaryFolder folder;
+      const test::TemporaryFolder folder;
       const Words command = launcher + (tee ? tee_into(folder / "logs") : Words{}) + lines.writer;
       const double took = time_of_lines(command, folder / "console", lines.bytes);
       if (tee) expect_log(folder / "logs", lines.bytes);
@@ -85,7 +85,7 @@ Block delay(const Setup& setup, const std::string& no_tee) {
   const Words writer{setup.worker, "clock", std::to_string(kDelayLines)};
   const auto probe = [&](Row row, Words launcher, bool with_tee, std::string missing = {}) {
     const auto measure = [launcher, with_tee, writer] {
-      const TemporaryFolder folder;
+      const test::TemporaryFolder folder;
       const Words tee_words = with_tee ? tee_into(folder / "logs") : Words{};
       return std::vector{median_line_delay(launcher + tee_words + writer, kDelayLines)};
     };
@@ -102,7 +102,7 @@ Block delay(const Setup& setup, const std::string& no_tee) {
 }  // namespace
 
 std::vector<Block> output_group(const Setup& setup) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string no_tee = refused(setup, tee_into(folder / "logs"));
   return {throughput(setup, no_tee), delay(setup, no_tee)};
 }

@@ -8,7 +8,7 @@
 #include "rendezvous/base/unique_fd.h"
 #include "tests/bench/observed_process.h"
 #include "tests/bench/setup.h"
-#include "tests/bench/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::bench {
 
@@ -37,7 +37,7 @@ class TrainingJob {
   void wait_for_input(int fd) const;
   std::string line_from(int connection) const;
 
-  TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::vector<UniqueFd> connections_;
   std::optional<ObservedProcess> process_;
   UniqueFd ended_;  // the process's pidfd

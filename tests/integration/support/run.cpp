@@ -148,23 +148,6 @@ Finished ddprun(std::vector<std::string> words, RunOptions options) {
   return run(ddprun_words(std::move(words)), std::move(options));
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = std::filesystem::temp_directory_path() / "ddprun-test-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::make_fifo(const std::string& name) const {
-  const std::string path = *this / name;
-  if (::mkfifo(path.c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
-  return path;
-}
-
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> result;
   std::istringstream stream(text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rendezvous/base/unique_fd.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::test {
 
@@ -65,20 +66,6 @@ Finished ddprun(std::vector<std::string> words, RunOptions options = {});
 // The same with a command line for bash.
 Finished run_shell(const std::string& command_line, RunOptions options = {});
 std::vector<std::string> ddprun_words(std::vector<std::string> words);
-
-// A folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // Makes a named pipe in it and returns its path.
-  std::string make_fifo(const std::string& name) const;
-
- private:
-  std::string path_;
-};
 
 // All lines of a text, without their newlines.
 std::vector<std::string> lines(const std::string& text);

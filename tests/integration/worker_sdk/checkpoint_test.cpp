@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/integration/worker_sdk/job.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddp::test {
 namespace {
@@ -17,14 +18,6 @@ constexpr int kDdpError = 3;
 
 class GroupCheckpoint : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "group_checkpoint_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    path = folder + "/model.pt";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   std::vector<Ended> run(int ranks, const std::string& scenario, Environment more = {}) const {
     more.emplace("DDP_TEST_FILE", path);
     return run_ranks(ranks, scenario, more);
@@ -45,7 +38,8 @@ class GroupCheckpoint : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder, path;
+  const ddprun::test::TemporaryFolder temporary;
+  const std::string folder = temporary.path(), path = folder + "/model.pt";
 };
 
 TEST_F(GroupCheckpoint, Rank0SavesAndAllLoad) {

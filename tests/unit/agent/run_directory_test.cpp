@@ -10,6 +10,8 @@
 #include <fstream>
 #include <optional>
 
+#include "tests/support/temporary_folder.h"
+
 namespace ddprun::agent {
 namespace {
 
@@ -19,13 +21,6 @@ using testing::Not;
 
 class RunDirectoryTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "ddprun-run-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    base_ = folder_ + "/base";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   RunDirectory make(const std::string& id = "job") {
     auto made = RunDirectory::create({.path = base_}, id);
     EXPECT_TRUE(made) << made.error().text;
@@ -33,7 +28,8 @@ class RunDirectoryTest : public testing::Test {
   }
   bool base_is_empty() const { return fs::is_empty(base_); }
 
-  std::string folder_, base_;
+  const test::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path(), base_ = folder_ + "/base";
 };
 
 TEST_F(RunDirectoryTest, IsPrivateAndHasAPlaceForEachWorker) {

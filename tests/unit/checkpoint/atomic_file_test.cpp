@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/checkpoint/error_of.h"
 
 namespace ddp::detail::test {
@@ -19,14 +20,6 @@ using testing::HasSubstr;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "atomic_file_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    path = folder + "/file";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   static std::string content(const std::string& name) {
     std::ifstream file(name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -40,7 +33,8 @@ class AtomicFileTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
   }
 
-  std::string folder, path;
+  const ddprun::test::TemporaryFolder temporary;
+  const std::string folder = temporary.path(), path = folder + "/file";
 };
 
 TEST_F(AtomicFileTest, ReplacesTheOldFileAtTheEndOnly) {

@@ -10,6 +10,7 @@
 
 #include "launcher/process/signals.h"
 #include "rendezvous/base/unique_fd.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::process {
 namespace {
@@ -17,11 +18,8 @@ namespace {
 class ProgramTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/ddprun-program-XXXXXX";
-    folder_ = ::mkdtemp(name);
     for (const char* sub : {"/one", "/two"}) std::filesystem::create_directory(folder_ + sub);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string add(const std::string& path, mode_t mode) {
     std::ofstream(folder_ + path) << "#!/bin/sh\n";
@@ -30,7 +28,8 @@ class ProgramTest : public testing::Test {
   }
   std::string search_path() const { return folder_ + "/one:" + folder_ + "/two"; }
 
-  std::string folder_;
+  const test::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(ProgramTest, ANameIsSearchedInOrder) {

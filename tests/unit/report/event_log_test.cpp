@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "rendezvous/base/read_file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::report {
 namespace {
@@ -26,10 +27,8 @@ TEST(IsoTime, IsUtcWithNanoseconds) {
 
 class EventLogTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(folder_), nullptr); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path() const { return std::string(folder_) + "/events"; }
-  char folder_[32] = "/tmp/ddprun_events_XXXXXX";
+  std::string path() const { return folder_ / "events"; }
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(EventLogTest, AppendsOneLineForEachEvent) {
@@ -73,7 +72,7 @@ TEST_F(EventLogTest, APipeWithoutReaderKeepsWhatFitsAndDropsTheRest) {
 TEST_F(EventLogTest, AFileThatCannotBeWrittenIsNamed) {
   EXPECT_EQ(EventLog::open("/no/such/folder/x", kClock).error().text,
             "--events: cannot write '/no/such/folder/x': no such file or directory");
-  EXPECT_THAT(EventLog::open(folder_, kClock).error().text, HasSubstr("is a directory"));
+  EXPECT_THAT(EventLog::open(folder_.path(), kClock).error().text, HasSubstr("is a directory"));
 }
 
 TEST(EventLogTo, AFunction) {

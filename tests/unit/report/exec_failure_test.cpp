@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace ddprun::report {
 namespace {
 
@@ -125,12 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Files on disk that the kernel really refuses.
 class RealPrograms : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(folder_), nullptr); }
-  void TearDown() override {
-    ::unlink(path().c_str());
-    ::rmdir(folder_);
-  }
-  std::string path() const { return std::string(folder_) + "/program"; }
+  std::string path() const { return folder_ / "program"; }
   void write(const std::string& text, mode_t mode) {
     std::ofstream(path()) << text;
     ASSERT_EQ(::chmod(path().c_str(), mode), 0);
@@ -143,7 +140,7 @@ class RealPrograms : public ::testing::Test {
     return explain_exec_failure(program, errno, look_at_program(program, program)).text;
   }
 
-  char folder_[32] = "/tmp/ddprun_exec_XXXXXX";
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(RealPrograms, AMissingOne) {
@@ -151,7 +148,7 @@ TEST_F(RealPrograms, AMissingOne) {
 }
 
 TEST_F(RealPrograms, ADirectory) {
-  EXPECT_THAT(explain(folder_), HasSubstr("it is a directory"));
+  EXPECT_THAT(explain(folder_.path()), HasSubstr("it is a directory"));
 }
 
 TEST_F(RealPrograms, AMissingInterpreter) {

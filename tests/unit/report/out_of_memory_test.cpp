@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/report/jobs.h"
 
 namespace ddprun::report {
@@ -51,14 +52,13 @@ TEST(SizeText, HasTheUnitThatFits) {
 // A folder that stands for /sys/fs/cgroup.
 class OomCounterTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(root_), nullptr); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
   void write(const std::string& file, const std::string& text) {
     const std::filesystem::path path = root_ + ("/" + file);
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  char root_[32] = "/tmp/ddprun_cgroup_XXXXXX";
+  const test::TemporaryFolder temporary_;
+  const std::string root_ = temporary_.path();
 };
 
 TEST_F(OomCounterTest, OnlyARiseIsAProof) {

@@ -11,6 +11,7 @@
 
 #include "rendezvous/base/read_file.h"
 #include "rendezvous/base/unique_fd.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::report {
 namespace {
@@ -20,11 +21,9 @@ using ::testing::HasSubstr;
 
 class OutputFileTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(folder_), nullptr); }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string operator()(const char* name) const { return std::string(folder_) + "/" + name; }
-  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_), {}); }
-  char folder_[32] = "/tmp/ddprun_report_XXXXXX";
+  std::string operator()(const char* name) const { return folder_ / name; }
+  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(OutputFileTest, TheOldFileIsReplacedByAWholeNewOne) {
@@ -80,7 +79,8 @@ TEST_F(OutputFileTest, APipeIsWrittenToWhenSomebodyReadsIt) {
 TEST_F(OutputFileTest, WhatCannotBeWrittenIsSaidBeforeTheStart) {
   EXPECT_EQ(check_replaceable("--report", "/no/such/r.json").error().text,
             "--report: cannot write '/no/such/r.json': no such file or directory");
-  EXPECT_THAT(check_replaceable("--report", folder_).error().text, HasSubstr("is a directory"));
+  EXPECT_THAT(check_replaceable("--report", folder_.path()).error().text,
+              HasSubstr("is a directory"));
   EXPECT_THAT(check_replaceable("--report", (*this)("x/")).error().text, HasSubstr("cannot write"));
   EXPECT_EQ(files(), 0) << "the check leaves no trace";
 }

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <stdexcept>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/error_of.h"
 
 namespace digits {
@@ -19,24 +17,15 @@ namespace digits {
 // A folder of its own for a test, removed at its end.
 class DataFolder {
  public:
-  DataFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "digits_XXXXXX").string();
-    if (!mkdtemp(path.data())) throw std::runtime_error("mkdtemp failed: " + path);
-    path_ = path;
-  }
-  ~DataFolder() { std::filesystem::remove_all(path_); }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-
-  std::string path(const std::string& name = "") const { return (path_ / name).string(); }
+  std::string path(const std::string& name = "") const { return folder_ / name; }
 
   std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    std::ofstream(path(name), std::ios::binary) << bytes;
     return path(name);
   }
 
  private:
-  std::filesystem::path path_;
+  ddprun::test::TemporaryFolder folder_;
 };
 
 // Each number as four bytes, the highest first, as in the header of an IDX file.

@@ -12,6 +12,7 @@
 #include "launcher/stacks/proc_stacks.h"
 #include "launcher/stacks/stack_taker.h"
 #include "rendezvous/base/read_file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::stacks {
 namespace {
@@ -42,7 +43,6 @@ TEST(ProcStacks, NameTheThreadAndItsState) {
 class StackTakerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(::mkdtemp(folder_), nullptr);
     sleeper_ = ::fork();
     if (sleeper_ == 0) {
       ::pause();
@@ -52,17 +52,16 @@ class StackTakerTest : public ::testing::Test {
   void TearDown() override {
     ::kill(sleeper_, SIGKILL);
     ::waitpid(sleeper_, nullptr, 0);
-    std::filesystem::remove_all(folder_);
   }
   void gdb(const std::string& script) {
-    const std::string path = std::string(folder_) + "/gdb";
+    const std::string path = folder_ / "gdb";
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
   }
-  std::string file(int i = 0) const { return std::string(folder_) + "/s" + std::to_string(i); }
+  std::string file(int i = 0) const { return folder_ / ("s" + std::to_string(i)); }
   std::string take(std::chrono::milliseconds limit, int processes = 1) {
     boost::asio::io_context io;
-    StackTaker taker(io, {.launcher = ::getpid()}, folder_);
+    StackTaker taker(io, {.launcher = ::getpid()}, folder_.path());
     std::vector<Target> targets;
     for (int i = 0; i < processes; ++i) targets.push_back({sleeper_, "rank 3", file(i)});
     taker.take(std::move(targets), limit, [&] { ++done_; });
@@ -70,7 +69,7 @@ class StackTakerTest : public ::testing::Test {
     EXPECT_EQ(done_, 1);
     return read_file(file()).value_or("");
   }
-  char folder_[32] = "/tmp/ddprun_stacks_XXXXXX";
+  const test::TemporaryFolder folder_;
   pid_t sleeper_ = 0;
   int done_ = 0;
 };

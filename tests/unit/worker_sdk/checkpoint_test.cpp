@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "ddp/error.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/checkpoint/error_of.h"
 
 namespace ddp {
@@ -34,20 +35,13 @@ std::vector<std::string> keys_of(const Dict& dict) {
 
 class Checkpoint : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "checkpoint_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-    path = folder + "/model.pt";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   Value saved_and_loaded(const Value& value) const {
     save(path, value);
     return load(path);
   }
 
-  std::string folder, path;
+  const ddprun::test::TemporaryFolder temporary;
+  const std::string folder = temporary.path(), path = folder + "/model.pt";
 };
 
 TEST_F(Checkpoint, TensorsThatShareMemoryStillDo) {
