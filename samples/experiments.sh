@@ -6,7 +6,8 @@
 set -euo pipefail
 resnet=()
 if [[ ${1:-} == --resnet-images ]]; then
-  resnet=(--images "${2:?--resnet-images needs a number}")
+  [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || { echo "--resnet-images needs a number, not '${2:-}'" >&2; exit 2; }
+  resnet=(--images "$2")
   shift 2
 fi
 samples=${SAMPLES:-$(dirname "${BASH_SOURCE[0]}")/../build/bin/samples}

@@ -68,6 +68,8 @@ std::string with_error_code(const std::string& text, int code) {
   json::value* const message = object != nullptr ? object->if_contains("message") : nullptr;
   if (message == nullptr || !message->is_object()) return text;
   message->get_object()["errorCode"] = code;
+  json::value* const extra = message->get_object().if_contains("extraInfo");
+  if (extra != nullptr && extra->is_object()) extra->get_object().erase("waited_for");
   return json::serialize(root);
 }
 

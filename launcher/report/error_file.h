@@ -20,8 +20,9 @@ struct ErrorFile {
 // remark and no error.
 ErrorFile parse_error_file(std::string_view json);
 
-// The text with `code` as "errorCode" of its message, as torchrun passes an error file on. A text
-// without a message object stays as it is.
+// The text with `code` as "errorCode" of its message, as torchrun passes an error file on, and
+// without the ranks it waited for, which are none of the launcher's it is passed to. A text without
+// a message object stays as it is.
 std::string with_error_code(const std::string& json, int code);
 
 }  // namespace ddprun::report

@@ -10,7 +10,6 @@ namespace {
 constexpr const char* kMargin = "    | ";
 constexpr std::size_t kMarginColumns = 6;
 constexpr std::size_t kRowsOfALine = 4;
-constexpr std::size_t kLastLines = 8;  // so many of stderr are shown in any case
 constexpr std::size_t kRowsOfAMessage = 6;
 // With this much of stderr, stdout is not worth the room.
 constexpr std::size_t kEnoughStderr = 6;
@@ -94,11 +93,12 @@ void add_streams(Lines& report, Room& room, Lines err, Lines out) {
   add_block(report, room, both ? "and on stdout" : "its last output (stdout)", out);
 }
 
-// Whether the end of stderr holds all of the message, behind a prefix at most.
-bool ends_with_message(const Lines& err, const Lines& message) {
-  const auto last = err.end() - static_cast<std::ptrdiff_t>(std::min(err.size(), kLastLines));
-  return std::all_of(message.begin(), message.end(), [&](const std::string& line) {
-    return std::any_of(last, err.end(), [&](const std::string& e) { return e.ends_with(line); });
+// Whether one of the lines that are shown is the message, behind a prefix ("[rank 1] ") at most.
+bool shows(const Lines& report, const Lines& message) {
+  if (message.size() != 1) return false;
+  const std::string text = printable(message[0]);
+  return std::any_of(report.begin(), report.end(), [&](const std::string& line) {
+    return line == kMargin + text || line.ends_with("] " + text);
   });
 }
 
@@ -106,11 +106,14 @@ bool ends_with_message(const Lines& err, const Lines& message) {
 
 std::vector<std::string> last_output(const Said& said, std::size_t rows, std::size_t width) {
   Room room{rows, std::max<std::size_t>(width, 20)};
-  ErrorFile file = said.error_file.empty() ? ErrorFile{} : parse_error_file(said.error_file);
-  if (ends_with_message(said.err, file.message)) file.message.clear();
-  Lines report = error_file_part(file, room);
+  const ErrorFile file = said.error_file.empty() ? ErrorFile{} : parse_error_file(said.error_file);
   Lines err = shown(said.err, room.width);
   const Lines out = shown(said.out, room.width);
+  Lines streams;
+  Room whole = room;
+  add_streams(streams, whole, err, out);
+  if (shows(streams, file.message)) return streams;
+  Lines report = error_file_part(file, room);
   if (err.empty()) err = shown(file.callstack, room.width);
   if (err.empty() && out.empty() && report.empty())
     return {said.captured ? "  it wrote nothing"

@@ -18,7 +18,8 @@ struct Said {
 };
 
 // Lines of the report, each without newline, that take at most `rows` rows of a terminal with
-// `width` columns. The message of the error file first; then the end of stderr; where that is short
+// `width` columns. The message of the error file first, unless it
+// is one of the lines behind it; then the end of stderr; where that is short
 // or empty, the end of stdout as well, because that is where many C++ programs explain themselves.
 // A long line wraps over up to four rows before its middle is left out: the cause must not be cut
 // off.

@@ -74,17 +74,18 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
 }
 
 // Whoever gives up a wait fails first, but those that did not come are where to look.
-std::string who_failed(const plan::WorkerPlan& plan, const Facts& facts) {
+std::string who_failed(Cause cause, const plan::WorkerPlan& plan, const Facts& facts) {
   const std::string rank = "rank " + std::to_string(plan.rank);
-  const auto awaited = parse_error_file(at_or_empty(facts.error_files, plan.local_rank)).waited_for;
-  if (awaited.empty()) return rank + " failed first: ";
+  auto awaited = parse_error_file(at_or_empty(facts.error_files, plan.local_rank)).waited_for;
+  std::erase_if(awaited, [&](int r) { return r == plan.rank || r >= facts.plan->world_size; });
+  if (awaited.empty() || cause != Cause::worker_failed) return rank + " failed first: ";
   return fold_ranks(awaited) + " did not take part; " + rank + ", which waited for " +
          (awaited.size() == 1 ? "it" : "them") + ", failed first: ";
 }
 
 Lines first_failure_head(const Outcome& outcome, const WorkerEnd& worker,
                          const plan::WorkerPlan& plan, const Facts& facts) {
-  return {"ddprun: " + who_failed(plan, facts) + what_failed(outcome, facts),
+  return {"ddprun: " + who_failed(outcome.cause, plan, facts) + what_failed(outcome, facts),
           "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
               device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
               std::to_string(facts.attempt)};

@@ -20,14 +20,14 @@ std::string without_rank(const std::string& text) {
   return end == text.npos ? text : text.substr(end + 2);
 }
 
-// What each rank has to say; the first exchange that a rank which was not called misses.
+// What each rank has to say. Here it is noticed if one has not called the function.
 std::vector<std::string> exchanged(const std::string& mine, const GroupState& state,
                                    const ProcessGroup& group, const char* what) {
   try {
     return all_gather_string(mine, group);
   } catch (const Error& error) {
     throw Error(state.global_rank,
-                std::string(what) + ": every rank of the group must call it, and one did not: " +
+                std::string(what) + ": waiting for the other ranks, all of which must call it: " +
                     without_rank(error.what()),
                 error.waited_for());
   }

@@ -91,6 +91,7 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
     CollectiveCall(options.process_group, kName)
         .check_input(states.tensors[0], states.names[0], /*typed=*/false);
     s.device = states.tensors[0].device();
+    s.parameter_names = parameters.names;
     s.sparse_parameter = first_sparse(parameters);
     if (options.init_sync) {
       verify_same_model(*s.group, parameters, states);
@@ -110,8 +111,7 @@ void DataParallelCore::before_forward() {
   DataParallelState& s = *state_;
   const bool gradients = at::GradMode::is_enabled();
   const auto explain = [&s](const std::string& said) {
-    return Reason{explain_unused(said, trainable_parameters(*s.module).names,
-                                 s.options.find_unused_parameters)};
+    return Reason{explain_unused(said, s.parameter_names, s.options.find_unused_parameters)};
   };
   const auto prepare = [&] {
     if (gradients && s.require_backward_grad_sync) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <unordered_map>
 
 #include "ddp/distributed_data_parallel.h"
 #include "worker_sdk/src/group_state.h"
@@ -19,6 +20,8 @@ struct DataParallelState {
   DistributedDataParallelOptions options;
   c10::Device device{c10::kCPU};  // of the parameters
   bool sync_buffers_in_forward = true;
+  // Of the parameters that the Reducer knows, by its index; what is frozen later stays in it.
+  std::unordered_map<std::size_t, std::string> parameter_names;
   std::string sparse_parameter;  // the first one with sparse gradients; may be empty
   // In this order, so that the logger goes before the reducer that it holds.
   c10::intrusive_ptr<SinkState> sink;

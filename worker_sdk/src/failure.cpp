@@ -21,14 +21,12 @@ std::string type_of(const std::exception& error) {
 Failure current_failure() {
   try {
     throw;
-  } catch (const Error& error) {
-    const std::string message = type_of(error) + ": " + error.what();
-    return {message, message, error.waited_for()};
   } catch (const c10::Error& error) {
     return {type_of(error) + ": " + error.what_without_backtrace(), error.what()};
   } catch (const std::exception& error) {
     const std::string message = type_of(error) + ": " + error.what();
-    return {message, message};
+    const auto* own = dynamic_cast<const Error*>(&error);
+    return {message, message, own != nullptr ? own->waited_for() : std::vector<int>{}};
   } catch (...) {
     return {"unknown exception", "unknown exception"};
   }

@@ -122,18 +122,20 @@ std::vector<std::string> wanted_interfaces() {
   return names;
 }
 
+// Of the calling thread only.
+void give_way(int niceness) {
+  // Always allowed; the answer is the niceness, which may be -1.
+  [[maybe_unused]] const int now = ::nice(niceness);
+}
+
 // The event thread inherits the niceness of the one that makes it, and no thread without
 // privileges can take back its own; so another one makes it.
 auto options_of(const GlooSettings& settings) {
-  return std::async(
-             std::launch::async,
-             [&settings] {
-               ::nice(
-                   settings.event_niceness);  // of this thread only; giving way is always allowed
-               return compat::gloo_options<c10d::ProcessGroupGloo>(settings.timeout,
-                                                                   wanted_interfaces());
-             })
-      .get();
+  const auto make = [&settings] {
+    if (settings.event_niceness > 0) give_way(settings.event_niceness);
+    return compat::gloo_options<c10d::ProcessGroupGloo>(settings.timeout, wanted_interfaces());
+  };
+  return std::async(std::launch::async, make).get();
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
     came = state.ranks;
   }
   const std::vector<int> missing = without(state.ranks, came);
-  if (missing.empty()) {
+  // This rank itself did not get so far that it could miss others.
+  const bool own = std::find(missing.begin(), missing.end(), state.global_rank) != missing.end();
+  if (missing.empty() || own) {
     rethrow_translated(state.global_rank, what + ": connecting the ranks",
                        [](const std::string& said) { return Reason{explain_gloo(said)}; });
   }

@@ -19,6 +19,14 @@ std::string without_source(const std::string& what) {
   return begin == std::string::npos ? what : what.substr(begin);
 }
 
+// "3 17" of "… Parameter indices which did not receive grad for rank 0: 3 17\n…".
+std::string indices_in(const std::string& said) {
+  const auto begin = said.find("indices which did not receive grad for rank ");
+  const auto colon = said.find(':', begin);
+  if (begin == said.npos || colon == said.npos) return "";
+  return said.substr(colon + 1, said.find('\n', colon) - colon - 1);
+}
+
 // The names for "3 17"; the first ones, and how many there are.
 std::string parameter_list(const std::string& indices,
                            const std::unordered_map<std::size_t, std::string>& names) {
@@ -99,14 +107,11 @@ std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
 std::string explain_unused(const std::string& said,
                            const std::unordered_map<std::size_t, std::string>& names,
                            bool looks_for_them) {
-  static const std::regex pattern(
-      "indices which did not receive grad for rank [0-9]+:((?: [0-9]+)+)");
-  std::smatch found;
   // With a static graph something else is wrong, which the Reducer says.
-  if (!said.starts_with("Expected to have finished reduction") || mentions(said, "static_graph") ||
-      !std::regex_search(said, found, pattern))
+  if (!said.starts_with("Expected to have finished reduction") || mentions(said, "static_graph"))
     return said;
-  const std::string list = parameter_list(found[1], names);
+  const std::string list = parameter_list(indices_in(said), names);
+  if (list.empty()) return said;
   const std::string outputs = "every output of forward must take part in the loss";
   return "in the last backward no gradient came for " + list + ": " +
          (looks_for_them ? outputs

@@ -124,7 +124,7 @@ TEST_F(Articles, AFailureInAProcessNamesItsRank) {
   const auto job = sample(DP_VERSUS_DDP, {"--nprocs=2", "--save", folder / "none/model.pt"});
   EXPECT_EQ(job.code, 1);
   EXPECT_THAT(job.err,
-              ContainsRegex("dp_versus_ddp: .rank [01]. spawn: worker 'demo_ddp' failed: "));
+              ContainsRegex("dp_versus_ddp: \\[rank [01]\\] spawn: worker 'demo_ddp' failed: "));
   EXPECT_THAT(job.err,
               HasSubstr("save_on_rank0 failed on rank 0: save: " + (folder / "none/model.pt")));
 }

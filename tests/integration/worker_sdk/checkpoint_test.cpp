@@ -66,8 +66,8 @@ TEST_F(GroupCheckpoint, AFailedSaveIsKnownToAllAndLeavesTheOldFile) {
 TEST_F(GroupCheckpoint, ARankThatDoesNotCallIsMissed) {
   const auto ended = run(2, "save_on_one_only");
   EXPECT_EQ(ended[0].exit_code, kDdpError) << describe(ended);
-  EXPECT_THAT(ended[0].err, HasSubstr("[rank 0] save_on_rank0: every rank of the group must call "
-                                      "it, and one did not: "));
+  EXPECT_THAT(ended[0].err, HasSubstr("[rank 0] save_on_rank0: waiting for the other ranks, all "
+                                      "of which must call it: "));
   EXPECT_EQ(ended[1].exit_code, 0) << describe(ended);
 }
 

@@ -171,6 +171,15 @@ void unused_not_looked_for() {
   run_branches({}, false);
 }
 
+// As some freeze a layer: too late, for the Reducer waits for it.
+void frozen_after_wrapping() {
+  init_process_group();
+  const Sequential net = make_net();
+  auto model = DistributedDataParallel<Sequential>(net);
+  net->parameters()[1].requires_grad_(false);
+  for (int step = 0; step < 2; ++step) model(share_of(make_batch(step))).mean().backward();
+}
+
 void bucket_view() {
   init_process_group();
   const Sequential net = make_net();
@@ -297,6 +306,7 @@ Scenarios data_parallel_scenarios() {
           {"find_unused", find_unused},
           {"static_graph", static_graph},
           {"unused_not_looked_for", unused_not_looked_for},
+          {"frozen_after_wrapping", frozen_after_wrapping},
           {"bucket_view", bucket_view},
           {"overlap", overlap},
           {"different_models", different_models},

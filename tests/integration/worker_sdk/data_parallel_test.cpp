@@ -79,6 +79,11 @@ TEST(DataParallel, UnusedParametersThatNobodyLookedForAreAnError) {
   EXPECT_THAT(ranks[1].err, HasSubstr("[rank 1] DistributedDataParallel failed: "));
 }
 
+TEST(DataParallel, AParameterThatIsFrozenTooLateIsNamed) {
+  const auto ranks = run_ranks(1, "frozen_after_wrapping");
+  EXPECT_THAT(ranks[0].err, HasSubstr("no gradient came for 0.bias: ")) << describe(ranks);
+}
+
 TEST(DataParallel, GradientsAsBucketViewsCanBeCleared) {
   expect_output(run_ranks(2, "bucket_view"), "same weights: 1\n");
 }

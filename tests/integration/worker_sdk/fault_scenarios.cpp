@@ -249,6 +249,7 @@ void mismatch() {
   if (kind == "operation" && !other) all_reduce(torch::ones({2}));
   if (kind == "backward") {
     Model model(Faulty{});
+    std::cout << model.logging_data()["backend_name"] << std::endl;
     const at::Tensor loss = model(torch::ones({4, 2})).mean();
     if (other) all_reduce(torch::ones({5}));
     loss.backward();

@@ -129,6 +129,14 @@ TEST(ProcessGroup, GloosEventThreadGivesWayOnOneMachineUnlessUnwanted) {
   }
 }
 
+TEST(ProcessGroup, ANetworkInterfaceThatDoesNotExistIsNotTakenForMissingRanks) {
+  const auto ranks = run_ranks(2, "nicer_threads", {{"GLOO_SOCKET_IFNAME", "nosuch0"}});
+  for (const Ended& each : ranks) {
+    EXPECT_THAT(each.err, HasSubstr("nosuch0")) << describe(ranks);
+    EXPECT_THAT(each.err, testing::Not(HasSubstr("Did not come"))) << describe(ranks);
+  }
+}
+
 TEST(Device, ASimulatedGpuIsTheCpuAndSaysWhichItWouldHaveBeen) {
   const auto ranks = run_ranks(
       2, "device",

@@ -58,6 +58,9 @@ TEST(ErrorFile, BytesThatAreNoUtf8AreKept) {
 TEST(WithErrorCode, PutsTheCodeIntoTheMessageOnly) {
   EXPECT_EQ(with_error_code(R"({"message":{"message":"boom"}})", -9),
             R"({"message":{"message":"boom","errorCode":-9}})");
+  EXPECT_EQ(with_error_code(
+                R"({"message":{"message":"late","extraInfo":{"a":"b","waited_for":[2]}}})", 1),
+            R"({"message":{"message":"late","extraInfo":{"a":"b"},"errorCode":1}})");
   for (const char* other : {R"({"message": "plain"})", "{bad", "[]", ""})
     EXPECT_EQ(with_error_code(other, 3), other);
 }

@@ -67,6 +67,14 @@ TEST(LastOutput, WhatStderrSaysAtItsEndIsNotRepeated) {
               ElementsAre("  its last output:", "    | step 9", "    | [rank 1] Error: it failed"));
 }
 
+TEST(LastOutput, WhatIsNoLongerShownOfStderrIsStillSaidByTheErrorFile) {
+  Lines err{"Error: it failed"};
+  for (int i = 0; i < 30; ++i) err.push_back("and then " + std::to_string(i));
+  const Lines lines = last_output({err, {}, R"({"message": "Error: it failed"})"}, 10, 80);
+  EXPECT_EQ(lines[0], "  its error.json says:");
+  EXPECT_EQ(lines[1], "    | Error: it failed");
+}
+
 TEST(LastOutput, AMalformedErrorFileIsARemarkAndTheTailStays) {
   const Lines lines = last_output({{"Traceback"}, {}, "{bad"}, 20, 80);
   ASSERT_EQ(lines.size(), 3U);

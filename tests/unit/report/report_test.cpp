@@ -64,6 +64,8 @@ TEST(Report, WhoDidNotTakePartIsNamedBeforeWhoGaveUp) {
   };
   EXPECT_THAT(head("[2]"), StartsWith("ddprun: rank 2 did not take part; rank 0, which waited for "
                                       "it, failed first: exit code 1 after 3.000 s\n"));
+  for (const char* strange : {"[0]", "[4]", "[]"})
+    EXPECT_THAT(head(strange), StartsWith("ddprun: rank 0 failed first: ")) << strange;
   EXPECT_THAT(head("[1, 2, 3]"), StartsWith("ddprun: ranks 1-3 did not take part; rank 0, which "
                                             "waited for them, failed first: exit code 1"));
 }

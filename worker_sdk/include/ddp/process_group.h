@@ -82,8 +82,9 @@ struct InitOptions {
   bool keep_freed_memory = true;
   // Where all ranks run on one machine (LOCAL_WORLD_SIZE is the world size): added to the niceness
   // of Gloo's event thread. That thread asks the kernel again and again while another one writes,
-  // and would take a CPU from ranks that compute: up to a third of the step of a small model, where
-  // no CPU is idle. 0 leaves it alone. Not in PyTorch.
+  // and would take a CPU from ranks that compute: a quarter of the step of a small model, where no
+  // CPU is idle. 0 leaves it alone: for a machine whose CPUs other programs keep busy, where it
+  // would get little time. Not in PyTorch.
   int gloo_event_niceness = 10;
 };
 
@@ -108,7 +109,7 @@ DDP_API void init_process_group(const InitOptions& options = {});
 // template only because `{…}` would fit a text as well as the options.)
 template <std::convertible_to<std::string> Backend>
 void init_process_group(const Backend& backend, InitOptions options = {}) {
-  options.backend = backend;
+  options.backend = std::string(backend);
   init_process_group(options);
 }
 
