@@ -1,0 +1,355 @@
+#include "rendezvous/client/roster_client.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <optional>
+#include <utility>
+
+#include "rendezvous/client/look_up.h"
+#include "rendezvous/client/strangers.h"
+#include "rendezvous/protocol/roster_codec.h"
+#include "rendezvous/protocol/roster_frames.h"
+
+namespace ddprun::client {
+namespace {
+
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A program that takes connections and closes them without a word is not about to change.
+constexpr int kMostSilentClosings = 5;
+
+std::string endpoint_text(const RosterClientOptions& options) {
+  const bool v6 = options.host.find(':') != std::string::npos;
+  return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
+}
+
+std::string seconds_text(std::chrono::nanoseconds span) {
+  const auto tenths = std::chrono::duration_cast<milliseconds>(span).count() / 100;
+  return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") +
+         " s";
+}
+
+// "Connection refused" within a sentence.
+std::string lower_first(std::string text) {
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a')
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+std::string ending_text(const error_code& error) {
+  if (error == boost::asio::error::eof) return "its connection was closed";
+  if (error == boost::asio::error::connection_reset) return "its connection was reset";
+  return "its connection failed: " + lower_first(error.message());
+}
+
+}  // namespace
+
+// One connect() and what follows from it. Callbacks hold it, so that it may be closed at any time.
+class RosterClient::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(boost::asio::io_context& io, const RosterClientOptions& options, OnEvent on_event,
+             std::chrono::nanoseconds patience)
+      : io_(io),
+        options_(options),
+        on_event_(std::move(on_event)),
+        patience_(patience),
+        deadline_(Clock::now() + patience),
+        pause_(options.first_pause),
+        socket_(io),
+        step_(io),
+        end_(io),
+        silence_(io) {}
+
+  void start() {
+    end_.expires_at(deadline_);
+    end_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (!canceled && !self->closed_ && !self->open_) self->give_up_in_time();
+    });
+    look_up();
+  }
+
+  void send(const protocol::AgentMessage& message) {
+    if (closed_ || !socket_.is_open() || !connected_) return;
+    protocol::encode(queued_, message);
+    write();
+  }
+
+  bool flushed() const { return queued_.empty() && writing_.empty(); }
+
+  void close() {
+    closed_ = true;
+    look_up_.reset();
+    error_code ignored;
+    socket_.close(ignored);
+    step_.cancel();
+    end_.cancel();
+    silence_.cancel();
+  }
+
+ private:
+  void tell(RosterEvent event) {
+    if (!closed_) on_event_(std::move(event));
+  }
+
+  // The last event.
+  void finish(RosterEvent event) {
+    if (closed_) return;
+    close();
+    on_event_(std::move(event));
+  }
+
+  void look_up() {
+    problem_ = "looking up '" + options_.host + "' has no answer yet";
+    look_up_.emplace(io_, options_.host, [self = weak_from_this()](Result<Addresses> found) {
+      if (const auto alive = self.lock()) alive->on_looked_up(std::move(found));
+    });
+  }
+
+  void on_looked_up(Result<Addresses> found) {
+    if (closed_) return;
+    if (!found)
+      return try_later("'" + options_.host +
+                       "' cannot be looked up: " + lower_first(found.error().text));
+    addresses_ = std::move(*found);
+    next_ = 0;
+    connect_next();
+  }
+
+  void connect_next() {
+    if (next_ >= addresses_.size()) return try_later(problem_);
+    error_code ignored;
+    socket_.close(ignored);
+    connected_ = false;
+    const tcp::endpoint to(addresses_[next_++], options_.port);
+    step_.expires_after(options_.connect_timeout);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      error_code closed;
+      if (!canceled && !self->closed_ && !self->connected_) self->socket_.close(closed);
+    });
+    socket_.async_connect(to, [self = shared_from_this()](error_code failed) {
+      if (!self->closed_) self->on_connected(failed);
+    });
+  }
+
+  void on_connected(error_code failed) {
+    step_.cancel();
+    if (failed) {
+      problem_ = failed == boost::asio::error::operation_aborted ? "no answer in time"
+                                                                 : lower_first(failed.message());
+      return connect_next();
+    }
+    connected_ = true;
+    error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    const tcp::endpoint here = socket_.local_endpoint(ignored);
+    const tcp::endpoint there = socket_.remote_endpoint(ignored);
+    // The kernel can connect a port in its own range to itself.
+    if (here == there) {
+      problem_ = "connection refused";
+      return connect_next();
+    }
+    parser_ = {};
+    received_any_ = false;
+    queued_.clear();
+    protocol::encode_opening(queued_, protocol::kRosterProtocol);
+    wait_for_opening();
+    read();
+    tell(RosterConnected{here.address().to_string(), there.address().to_string()});
+    write();
+  }
+
+  void wait_for_opening() {
+    step_.expires_after(options_.handshake_timeout);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (canceled || self->closed_ || self->open_) return;
+      self->try_later("somebody takes connections there and says nothing");
+    });
+  }
+
+  void read() {
+    socket_.async_read_some(
+        boost::asio::buffer(buffer_),
+        [self = shared_from_this(), from = generation_](error_code failed, std::size_t size) {
+          if (self->closed_ || from != self->generation_) return;
+          if (failed) return self->on_ended(failed);
+          self->on_bytes({self->buffer_.data(), size});
+        });
+  }
+
+  void on_ended(const error_code& error) {
+    if (open_) return finish(RosterLost{ending_text(error)});
+    if (!received_any_ && ++silent_closings_ >= kMostSilentClosings)
+      return finish(RosterGaveUp{endpoint_text(options_) +
+                                     " is neither ddprun nor rdzvd: it closes each connection "
+                                     "without a word",
+                                 true});
+    try_later("it closed the connection without a word");
+  }
+
+  void on_bytes(std::string_view bytes) {
+    parser_.feed(bytes);
+    heard_ = Clock::now();
+    received_any_ = true;
+    while (const auto frame = parser_.next()) {
+      open();
+      take(*frame);
+      if (closed_) return;
+    }
+    if (parser_.failed() && !parser_.peer_number()) return give_up_on_stranger(bytes);
+    if (parser_.failed())
+      return finish(RosterLost{"what it sends is not the roster protocol: " + parser_.error()});
+    if (parser_.peer_number()) open();
+    read();
+  }
+
+  void open() {
+    if (std::exchange(open_, true)) return;
+    step_.cancel();
+    end_.cancel();
+  }
+
+  void give_up_on_stranger(std::string_view bytes) {
+    finish(
+        RosterGaveUp{endpoint_text(options_) + " is taken by " + describe_stranger(bytes), true});
+  }
+
+  void take(std::string_view json) {
+    auto message = protocol::decode_server_message(json);
+    if (*parser_.peer_number() != protocol::kRosterProtocol)
+      return take_from_other_version(message);
+    if (!message)
+      return finish(RosterLost{"it sent a message that cannot be read: " + message.error().text});
+    if (const auto* ping = std::get_if<protocol::Ping>(&*message))
+      return send(protocol::Pong{ping->id});
+    if (const auto* welcome = std::get_if<protocol::Welcome>(&*message)) {
+      silence_limit_ = welcome->ping_interval * welcome->ping_attempts;
+      watch_silence();
+    }
+    tell(std::move(*message));
+  }
+
+  // Of another protocol only Refused is sure to be understood.
+  void take_from_other_version(Result<protocol::ServerMessage>& message) {
+    std::string why = "it speaks version " + std::to_string(*parser_.peer_number()) +
+                      " of the roster protocol, this ddprun version " +
+                      std::to_string(protocol::kRosterProtocol);
+    if (message)
+      if (const auto* refused = std::get_if<protocol::Refused>(&*message)) why = refused->why;
+    finish(RosterGaveUp{endpoint_text(options_) + ": " + why});
+  }
+
+  void watch_silence() {
+    silence_.expires_at(heard_ + silence_limit_);
+    silence_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (canceled || self->closed_) return;
+      // This process may have been stopped, with a ping in the socket.
+      error_code failed;
+      const bool more = self->socket_.available(failed) > 0 && !failed;
+      if (more) self->heard_ = Clock::now();
+      if (Clock::now() < self->heard_ + self->silence_limit_) return self->watch_silence();
+      self->finish(RosterLost{"it was silent for " + seconds_text(self->silence_limit_)});
+    });
+  }
+
+  void write() {
+    if (!writing_.empty() || queued_.empty()) return;
+    std::swap(writing_, queued_);
+    boost::asio::async_write(
+        socket_, boost::asio::buffer(writing_),
+        [self = shared_from_this(), from = generation_](error_code failed, std::size_t) {
+          if (from != self->generation_) return;
+          self->writing_.clear();
+          // The reader sees the end, behind what came before it.
+          if (!failed && !self->closed_) self->write();
+        });
+  }
+
+  void try_later(std::string why) {
+    error_code ignored;
+    socket_.close(ignored);
+    ++generation_;
+    connected_ = false;
+    writing_.clear();
+    queued_.clear();
+    step_.cancel();
+    problem_ = why;
+    if (why != told_) {
+      told_ = why;
+      tell(RosterUnreachable{std::move(why)});
+      if (closed_) return;
+    }
+    step_.expires_after(pause_);
+    pause_ = std::min(pause_ * 3 / 2, options_.longest_pause);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (!canceled && !self->closed_) self->look_up();
+    });
+  }
+
+  void give_up_in_time() {
+    finish(RosterGaveUp{endpoint_text(options_) + " could not be reached within " +
+                        seconds_text(patience_) + ": " + problem_});
+  }
+
+  boost::asio::io_context& io_;
+  const RosterClientOptions options_;
+  OnEvent on_event_;
+  std::chrono::nanoseconds patience_;
+  Clock::time_point deadline_;
+  milliseconds pause_;
+  std::optional<LookUp> look_up_;
+  Addresses addresses_;
+  std::size_t next_ = 0;  // of addresses_
+  tcp::socket socket_;
+  boost::asio::steady_timer step_;
+  boost::asio::steady_timer end_;
+  boost::asio::steady_timer silence_;
+  Clock::time_point heard_{};
+  std::chrono::nanoseconds silence_limit_{};
+  protocol::FrameParser parser_;
+  std::array<char, 16 << 10> buffer_;
+  std::string queued_;
+  std::string writing_;
+  std::string problem_;  // why there is no connection
+  std::string told_;     // the last problem that the owner was told
+  int generation_ = 0;   // of socket_, for callbacks that come late
+  int silent_closings_ = 0;
+  bool connected_ = false;
+  bool received_any_ = false;
+  bool open_ = false;  // the server's opening is there
+  bool closed_ = false;
+};
+
+RosterClient::RosterClient(boost::asio::io_context& io, RosterClientOptions options,
+                           OnEvent on_event)
+    : io_(io), options_(std::move(options)), on_event_(std::move(on_event)) {}
+
+RosterClient::~RosterClient() {
+  close();
+}
+
+void RosterClient::connect(std::chrono::nanoseconds patience) {
+  close();
+  connection_ = std::make_shared<Connection>(io_, options_, on_event_, patience);
+  connection_->start();
+}
+
+void RosterClient::send(const protocol::AgentMessage& message) {
+  if (connection_) connection_->send(message);
+}
+
+bool RosterClient::flushed() const {
+  return !connection_ || connection_->flushed();
+}
+
+void RosterClient::close() {
+  if (connection_) connection_->close();
+  connection_.reset();
+}
+
+}  // namespace ddprun::client

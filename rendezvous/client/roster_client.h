@@ -1,0 +1,83 @@
+// An agent's connection to the server of its run: finds it, keeps it alive, says why it is gone.
+//
+// Messages are the owner's business; pings are answered here, so that an agent is alive as long as
+// its event loop is.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "rendezvous/protocol/roster_messages.h"
+
+namespace ddprun::client {
+
+struct RosterClientOptions {
+  std::string host;  // a name, or a literal without brackets
+  std::uint16_t port = 0;
+  // Between two tries; grows from the first to the longest.
+  std::chrono::milliseconds first_pause{20};
+  std::chrono::milliseconds longest_pause{500};
+  std::chrono::milliseconds connect_timeout{5'000};     // of one address
+  std::chrono::milliseconds handshake_timeout{10'000};  // until the server's opening is there
+};
+
+// Connected: say Join now. The addresses are literals. It comes once more if the connection ends
+// before the server has said what it is.
+struct RosterConnected {
+  std::string local_address;
+  std::string remote_address;
+};
+// Nobody could be reached yet; trying goes on. Told when `why` changes.
+struct RosterUnreachable {
+  std::string why;  // "connection refused"
+};
+// The connection has ended, or the server is silent. Nothing more comes; connect() begins anew.
+struct RosterLost {
+  std::string why;  // "its connection was reset"
+};
+// There is no hope, or the time is over. Nothing more comes.
+struct RosterGaveUp {
+  std::string why;        // one line, names the endpoint
+  bool stranger = false;  // another program has the port
+};
+
+using RosterEvent = std::variant<RosterConnected, protocol::ServerMessage, RosterUnreachable,
+                                 RosterLost, RosterGaveUp>;
+
+// Used on the thread that runs `io` only. Events come from the event loop, never from inside a
+// call.
+class RosterClient {
+ public:
+  using OnEvent = std::function<void(RosterEvent)>;
+
+  // Borrows `io`. Nothing is done yet.
+  RosterClient(boost::asio::io_context& io, RosterClientOptions options, OnEvent on_event);
+  // As close().
+  ~RosterClient();
+  RosterClient(const RosterClient&) = delete;
+  RosterClient& operator=(const RosterClient&) = delete;
+
+  // Tries until `patience` has passed. What was there before is forgotten.
+  void connect(std::chrono::nanoseconds patience);
+  // Queues one message; without a connection it is dropped.
+  void send(const protocol::AgentMessage& message);
+  // Everything that was sent has been handed to the kernel.
+  bool flushed() const;
+  // Ends the connection at once. No event comes any more.
+  void close();
+
+ private:
+  class Connection;
+
+  boost::asio::io_context& io_;
+  RosterClientOptions options_;
+  OnEvent on_event_;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace ddprun::client
