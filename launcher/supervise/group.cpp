@@ -96,6 +96,11 @@ Decision Group::on_stop_signal(Time now, int signo) {
   return kill(now, "told to stop again");
 }
 
+Decision Group::on_ended_elsewhere(Time now, std::string why) {
+  if (phase_ != Phase::running) return settle({});
+  return stop(now, Cause::ended_elsewhere, SIGTERM, options_.grace, std::move(why));
+}
+
 Decision Group::on_guardian_lost(Time now) {
   if (phase_ == Phase::killing || phase_ == Phase::finished) return settle({});
   if (phase_ == Phase::running)

@@ -49,6 +49,8 @@ class Group {
   // ddprun was told to stop. During a stop ladder that has another reason the first signal changes
   // nothing; a second one more than 100 ms after the first means "at once".
   Decision on_stop_signal(Time now, int signo);
+  // The round is over because of something on another node; `why` is the reason.
+  Decision on_ended_elsewhere(Time now, std::string why);
   // ddprun's other process is gone: half a second of grace, whatever the options say.
   Decision on_guardian_lost(Time now);
   // A worker has written to its progress descriptor, or has closed it.

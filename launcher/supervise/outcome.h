@@ -47,6 +47,7 @@ enum class Cause {
   progress_timeout,  // a worker had reported progress and then fell silent (--progress-timeout)
   exit_grace,        // some still ran long after the first exit with 0 (--exit-grace)
   timeout,           // the job ran too long (--timeout)
+  ended_elsewhere,   // the job's other nodes, or who keeps them together, have ended the round
 };
 
 // A descendant of a worker that was still there after the last worker had ended.

@@ -20,7 +20,7 @@ struct RestartOptions {
 
 // What ends a job although another attempt could follow.
 struct Interruption {
-  Cause cause = Cause::stop_signal;  // stop_signal, guardian_lost or timeout
+  Cause cause = Cause::stop_signal;  // stop_signal, guardian_lost, timeout or ended_elsewhere
   int stop_signal = 0;               // with stop_signal
   std::chrono::nanoseconds limit{};  // with timeout
 };
