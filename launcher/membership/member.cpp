@@ -1,0 +1,302 @@
+#include "launcher/membership/member.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace ddprun::membership {
+namespace {
+
+constexpr int kCannotWork = 125;
+// Nodes are started one after the other, and a moment without the first is no news.
+constexpr std::chrono::seconds kFirstWord{1};
+constexpr std::chrono::seconds kNextWord{10};
+
+std::string seconds_text(nanoseconds span) {
+  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(span).count() / 100;
+  return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") +
+         " s";
+}
+
+}  // namespace
+
+Orders Member::start(Time now) {
+  connect(now, options_.join_timeout);
+  return take();
+}
+
+void Member::connect(Time now, nanoseconds patience) {
+  link_ = Link::connecting;
+  connecting_since_ = now;
+  say_at_ = now + kFirstWord;
+  unreachable_.clear();
+  give(Connect{patience});
+}
+
+Orders Member::on_connected(Time) {
+  unreachable_.clear();
+  if (end_) return take();
+  link_ = Link::joining;
+  shows_place_ = assignment_ && (work_ == Work::running || work_ == Work::finished || unsent_);
+  SayJoin join;
+  if (shows_place_)
+    join.held = protocol::Held{.server = assigned_by_,
+                               .member = assigned_,
+                               .finished = work_ == Work::finished,
+                               .assignment = *assignment_};
+  give(std::move(join));
+  return take();
+}
+
+Orders Member::on_unreachable(Time now, const std::string& why) {
+  link_ = Link::connecting;
+  const bool changed = !unreachable_.empty() && unreachable_ != why;
+  unreachable_ = why;
+  if (changed && now >= connecting_since_ + kFirstWord) say_at_ = now;
+  say_unreachable(now);
+  return take();
+}
+
+void Member::say_unreachable(Time now) {
+  if (end_ || unreachable_.empty() || now < say_at_) return;
+  say_at_ = now + kNextWord;
+  say("waiting for the rendezvous at " + options_.endpoint + ": " + unreachable_ + " (for " +
+      seconds_text(now - connecting_since_) + ")");
+}
+
+Orders Member::on_message(Time now, const protocol::ServerMessage& message) {
+  if (!ended_) std::visit([&](const auto& each) { on(now, each); }, message);
+  return take();
+}
+
+void Member::on(Time now, const protocol::Welcome& message) {
+  link_ = Link::member;
+  waiting_since_ = now;
+  const bool back = welcome_.has_value();
+  welcome_ = message;
+  if (run_directory_.empty()) run_directory_ = message.run_directory;
+  if (back) say("found the rendezvous at " + options_.endpoint + " again");
+  if (unsent_) give(Send{*std::exchange(unsent_, std::nullopt)});
+  // A newcomer has no round to account for.
+  if (work_ == Work::stopped && !shows_place_) work_ = Work::idle;
+}
+
+void Member::on(Time now, const protocol::Waiting& message) {
+  waiting_ = message.text;
+  say_waiting(now);
+}
+
+// As long as hardly anybody would have looked up there is nothing to wait for.
+void Member::say_waiting(Time now) {
+  if (end_ || waiting_.empty() || now < waiting_since_ + kFirstWord) return;
+  say(std::exchange(waiting_, {}));
+}
+
+void Member::on(Time now, const protocol::Assignment& message) {
+  if (end_) return;
+  const auto place = protocol::place_of(message, welcome_ ? welcome_->member : 0);
+  if (!place || work_ == Work::running || work_ == Work::stopping) {
+    return end_with({.kind = Verdict::Kind::lost,
+                     .exit_code = kCannotWork,
+                     .text = "the rendezvous at " + options_.endpoint +
+                             " began a round that this node cannot take part in"});
+  }
+  assignment_ = message;
+  assigned_ = welcome_->member;
+  assigned_by_ = welcome_->server;
+  work_ = Work::running;
+  waiting_.clear();
+  restart_follows_ = false;
+  round_began_ = now;
+  drain_at_.reset();
+  give(BeginRound{message, *place});
+}
+
+void Member::on(Time, const protocol::Stop& message) {
+  const bool mine = assignment_ && message.round == assignment_->round;
+  if (!end_ && mine && work_ == Work::running) stop_workers(message.why);
+}
+
+void Member::on(Time now, const protocol::Restart& message) {
+  if (end_) return;
+  say(message.why);
+  if (!assignment_ || message.round != assignment_->round) return;
+  if (!std::exchange(restart_follows_, true)) note_quick_failure(now, message);
+  if (work_ == Work::running) return stop_workers(message.why);
+  if (work_ == Work::finished || work_ == Work::stopped) drain(now);
+}
+
+// As on one node: a job that fails at once again and again is given time.
+void Member::note_quick_failure(Time now, const protocol::Restart& message) {
+  if (message.cause.kind != protocol::Cause::Kind::worker_failed) return;
+  attempts_.push_back({.ran = now - round_began_});
+  pause_ = supervise::decide_restart(attempts_, {.max_restarts = std::numeric_limits<int>::max(),
+                                                 .backoff = options_.restart_backoff})
+               .pause;
+  if (pause_ > pause_.zero())
+    say("the next round is prepared in " + seconds_text(pause_) +
+        ", because rounds fail within a second again and again");
+}
+
+void Member::on(Time, const protocol::Abort& message) {
+  end_with({.kind = Verdict::Kind::cause,
+            .exit_code = message.exit_code,
+            .text = message.why,
+            .cause = message.cause,
+            .never_began = !assignment_});
+}
+
+void Member::on(Time, const protocol::Closed& message) {
+  end_with({.kind = Verdict::Kind::success, .text = message.why});
+}
+
+void Member::on(Time, const protocol::Refused& message) {
+  end_with({.kind = Verdict::Kind::lost,
+            .exit_code = kCannotWork,
+            .text = message.why,
+            .never_began = !assignment_});
+}
+
+void Member::on(Time, const protocol::ServerStopping& message) {
+  server_stopping_ = message.why;
+}
+
+void Member::on(Time, const protocol::Notice& message) {
+  say(message.text);
+}
+
+void Member::on(Time, const protocol::TakeStacks& message) {
+  if (work_ == Work::running) return give(TakeStacks{message.id});
+  give(Send{protocol::StacksDone{.id = message.id, .path = {}, .failed = "no worker runs here"}});
+}
+
+Orders Member::on_lost(Time now, const std::string& how) {
+  const std::string why = server_stopping_ ? *std::exchange(server_stopping_, std::nullopt) : how;
+  link_ = Link::none;
+  if (end_) return take();
+  if (!welcome_) {
+    // A server that ends while we join is no reason not to wait for the next one.
+    connect(now, options_.join_timeout);
+  } else if (welcome_->embedded) {
+    end_with(
+        {.kind = Verdict::Kind::lost,
+         .exit_code = kCannotWork,
+         .text = "node " + welcome_->server_host + ", which hosts the rendezvous, is lost: " + why,
+         .never_began = !assignment_});
+  } else {
+    give(Say{
+        "lost the rendezvous at " + options_.endpoint + ": " + why +
+            (work_ == Work::running ? "; the workers go on" : "") + ", looking for it for " +
+            seconds_text(options_.reconnect_timeout),
+    });
+    // Who stops its workers has no place to come back to; it joins when they have ended.
+    if (work_ != Work::stopping) connect(now, options_.reconnect_timeout);
+  }
+  return take();
+}
+
+Orders Member::on_gave_up(Time, const std::string& why) {
+  link_ = Link::none;
+  end_with({.kind = Verdict::Kind::lost,
+            .exit_code = kCannotWork,
+            .text = welcome_ ? "the rendezvous is lost: " + why : why,
+            .never_began = !assignment_});
+  return take();
+}
+
+Orders Member::on_started(Time, protocol::Started started) {
+  if (link_ == Link::member && !end_) give(Send{std::move(started)});
+  return take();
+}
+
+// The workers' own supervision stops the others already.
+Orders Member::on_worker_failed(Time, protocol::Failed failed) {
+  if (work_ == Work::running) work_ = Work::stopping;
+  if (end_) return take();
+  if (link_ == Link::member)
+    give(Send{std::move(failed)});
+  else
+    unsent_ = std::move(failed);
+  return take();
+}
+
+Orders Member::on_round_ended(Time now, bool success) {
+  if (end_) {
+    work_ = Work::stopped;
+    return take();
+  }
+  if (work_ == Work::running && success) {
+    work_ = Work::finished;
+    waiting_since_ = now;
+    if (link_ == Link::member) give(Send{protocol::Finished{assignment_->round}});
+    return take();
+  }
+  work_ = Work::stopped;
+  if (link_ == Link::none) connect(now, options_.reconnect_timeout);
+  drain(now);
+  return take();
+}
+
+// The server waits for this before it begins the next round, so a pause here is one for all.
+void Member::drain(Time now) {
+  work_ = Work::stopped;
+  if (link_ != Link::member || !restart_follows_) return;
+  if (pause_ > pause_.zero()) drain_at_ = now + std::exchange(pause_, {});
+  if (drain_at_ && now < *drain_at_) return;
+  drain_at_.reset();
+  work_ = Work::idle;
+  give(SayDrained{assignment_->round});
+}
+
+Orders Member::on_stacks(Time, protocol::StacksDone done) {
+  if (link_ == Link::member) give(Send{std::move(done)});
+  return take();
+}
+
+Orders Member::on_leaving(Time, const std::string& why) {
+  if (end_) return take();
+  end_ = Verdict{.kind = Verdict::Kind::local, .text = why, .never_began = !assignment_};
+  if (link_ == Link::member) give(Send{protocol::Leave{why}});
+  if (work_ == Work::running) work_ = Work::stopping;
+  return take();
+}
+
+Orders Member::on_time(Time now) {
+  if (drain_at_ && now >= *drain_at_ && !end_) drain(now);
+  say_unreachable(now);
+  say_waiting(now);
+  return take();
+}
+
+void Member::stop_workers(const std::string& why) {
+  work_ = Work::stopping;
+  give(StopRound{why});
+}
+
+// The first reason counts.
+void Member::end_with(Verdict verdict) {
+  if (end_) return;
+  end_ = std::move(verdict);
+  if (work_ == Work::running) stop_workers(end_->text);
+}
+
+std::optional<Time> Member::next_wake() const {
+  if (end_) return {};
+  std::optional<Time> at = drain_at_;
+  const auto also = [&at](Time time) { at = at ? std::min(*at, time) : time; };
+  if (!unreachable_.empty()) also(say_at_);
+  if (!waiting_.empty()) also(waiting_since_ + kFirstWord);
+  return at;
+}
+
+Orders Member::take() {
+  if (end_ && !ended_ && work_ != Work::running && work_ != Work::stopping) {
+    ended_ = true;
+    give(End{*end_});
+  }
+  Orders orders = std::exchange(orders_, {});
+  orders.wake_at = next_wake();
+  return orders;
+}
+
+}  // namespace ddprun::membership

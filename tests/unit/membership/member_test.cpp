@@ -1,0 +1,281 @@
+#include "launcher/membership/member.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace ddprun::membership {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using Kind = Verdict::Kind;
+
+const Time kStart{std::chrono::hours(1)};
+
+template <class T>
+std::vector<T> all(const Orders& orders) {
+  std::vector<T> found;
+  for (const Order& order : orders.list)
+    if (const auto* each = std::get_if<T>(&order)) found.push_back(*each);
+  return found;
+}
+
+template <class T>
+T only(const Orders& orders) {
+  const auto found = all<T>(orders);
+  EXPECT_EQ(found.size(), 1U);
+  return found.empty() ? T{} : found.front();
+}
+
+// The messages of one type that are to be sent.
+template <class M>
+std::vector<M> sent(const Orders& orders) {
+  std::vector<M> found;
+  for (const Send& send : all<Send>(orders))
+    if (const auto* each = std::get_if<M>(&send.message)) found.push_back(*each);
+  return found;
+}
+
+protocol::Assignment assignment(int round, int restarts = 0) {
+  return {.round = round,
+          .restarts = restarts,
+          .world_size = 3,
+          .nodes = {{.member = 7, .node = "a", .nproc = 2}, {.member = 8, .node = "b", .nproc = 1}},
+          .store_host = "10.0.0.1",
+          .store_port = 4000};
+}
+
+protocol::Cause failure(int rank, int code) {
+  return {.kind = protocol::Cause::Kind::worker_failed,
+          .text = "rank failed",
+          .node = "a",
+          .rank = rank,
+          .local_rank = 0,
+          .code = code};
+}
+
+// Node b of two.
+class MemberTest : public testing::Test {
+ protected:
+  void join(bool embedded) {
+    member_.start(kStart);
+    member_.on_connected(kStart);
+    welcome(embedded, 8);
+  }
+  Orders welcome(bool embedded, protocol::MemberId id) {
+    return member_.on_message(kStart, protocol::Welcome{.member = id,
+                                                        .server = "s1",
+                                                        .embedded = embedded,
+                                                        .server_host = "a",
+                                                        .run_directory = "run_1"});
+  }
+  Orders begin(int round, int restarts = 0) {
+    return member_.on_message(kStart, assignment(round, restarts));
+  }
+  Orders restart(int round, Time now = kStart) {
+    return member_.on_message(
+        now, protocol::Restart{.round = round, .cause = failure(0, 3), .why = "restart follows"});
+  }
+
+  Member member_{{.endpoint = "a:29400",
+                  .join_timeout = 600s,
+                  .reconnect_timeout = 5s,
+                  .restart_backoff = 1s}};
+};
+
+TEST_F(MemberTest, JoinsAndBeginsItsRound) {
+  EXPECT_EQ(only<Connect>(member_.start(kStart)).patience, 600s);
+  EXPECT_FALSE(only<SayJoin>(member_.on_connected(kStart)).held);
+  EXPECT_TRUE(welcome(true, 8).list.empty());
+  EXPECT_EQ(member_.run_directory(), "run_1");
+  const BeginRound round = only<BeginRound>(begin(0));
+  EXPECT_EQ(round.place.node_rank, 1);
+  EXPECT_EQ(round.place.first_rank, 2);
+  EXPECT_EQ(round.place.world_size, 3);
+}
+
+TEST_F(MemberTest, ANodeThatHasFinishedStaysUntilTheJobIsClosed) {
+  join(true);
+  begin(0);
+  const Orders ended = member_.on_round_ended(kStart, true);
+  EXPECT_EQ(sent<protocol::Finished>(ended).size(), 1U);
+  EXPECT_TRUE(all<End>(ended).empty());
+  const Verdict verdict =
+      only<End>(member_.on_message(kStart, protocol::Closed{"all have ended"})).verdict;
+  EXPECT_EQ(verdict.kind, Kind::success);
+  EXPECT_EQ(verdict.exit_code, 0);
+}
+
+TEST_F(MemberTest, AFailureElsewhereStopsTheWorkersAndEndsWithItsCode) {
+  join(true);
+  begin(0);
+  EXPECT_EQ(only<StopRound>(member_.on_message(kStart, protocol::Stop{0, "rank 0 failed"})).why,
+            "rank 0 failed");
+  const Orders told = member_.on_message(
+      kStart, protocol::Abort{.round = 0, .cause = failure(0, 3), .exit_code = 3, .why = "why"});
+  EXPECT_TRUE(all<StopRound>(told).empty());
+  EXPECT_TRUE(all<End>(told).empty());
+  const Verdict verdict = only<End>(member_.on_round_ended(kStart, false)).verdict;
+  EXPECT_EQ(verdict.kind, Kind::cause);
+  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_EQ(verdict.cause->rank, 0);
+}
+
+TEST_F(MemberTest, AFailureHereIsSaidAtOnceAndDrainedWhenARestartFollows) {
+  join(true);
+  begin(0);
+  EXPECT_EQ(sent<protocol::Failed>(member_.on_worker_failed(kStart, {.rank = 2, .code = 1})).size(),
+            1U);
+  EXPECT_TRUE(member_.on_message(kStart, protocol::Stop{0, "why"}).list.empty());
+  EXPECT_TRUE(all<SayDrained>(member_.on_round_ended(kStart, false)).empty());
+  const Orders told = restart(0);
+  EXPECT_EQ(only<SayDrained>(told).round, 0);
+  EXPECT_EQ(only<Say>(told).text, "restart follows");
+  EXPECT_EQ(only<BeginRound>(begin(1, 1)).assignment.restarts, 1);
+}
+
+TEST_F(MemberTest, ANodeThatHasFinishedTakesPartInARestart) {
+  join(true);
+  begin(0);
+  member_.on_round_ended(kStart, true);
+  EXPECT_TRUE(member_.on_message(kStart, protocol::Stop{0, "why"}).list.empty());
+  EXPECT_EQ(only<SayDrained>(restart(0)).round, 0);
+}
+
+TEST_F(MemberTest, RoundsThatFailAtOnceAreGivenTime) {
+  join(true);
+  begin(0);
+  member_.on_worker_failed(kStart, {.rank = 2, .code = 1});
+  member_.on_round_ended(kStart, false);
+  EXPECT_EQ(all<SayDrained>(restart(0)).size(), 1U);
+  begin(1, 1);
+  member_.on_worker_failed(kStart, {.rank = 2, .code = 1});
+  member_.on_round_ended(kStart, false);
+  const Orders told = restart(1);
+  EXPECT_TRUE(all<SayDrained>(told).empty());
+  EXPECT_THAT(told.wake_at, testing::Optional(kStart + 1s));
+  EXPECT_TRUE(all<SayDrained>(member_.on_time(kStart + 999ms)).empty());
+  EXPECT_EQ(all<SayDrained>(member_.on_time(kStart + 1s)).size(), 1U);
+}
+
+TEST_F(MemberTest, ALostEmbeddedServerEndsTheJob) {
+  join(true);
+  begin(0);
+  EXPECT_EQ(all<StopRound>(member_.on_lost(kStart, "its connection was reset")).size(), 1U);
+  const Verdict verdict = only<End>(member_.on_round_ended(kStart, false)).verdict;
+  EXPECT_EQ(verdict.kind, Kind::lost);
+  EXPECT_EQ(verdict.exit_code, 125);
+  EXPECT_EQ(verdict.text, "node a, which hosts the rendezvous, is lost: its connection was reset");
+}
+
+TEST_F(MemberTest, AServerThatSaysWhyItEndsIsQuoted) {
+  join(true);
+  begin(0);
+  member_.on_message(kStart, protocol::ServerStopping{"stopped by SIGINT"});
+  member_.on_lost(kStart, "its connection was closed");
+  EXPECT_THAT(only<End>(member_.on_round_ended(kStart, false)).verdict.text,
+              HasSubstr("stopped by SIGINT"));
+}
+
+TEST_F(MemberTest, ALostDaemonLeavesTheWorkersAloneAndIsLookedFor) {
+  join(false);
+  begin(0);
+  const Orders lost = member_.on_lost(kStart, "its connection was reset");
+  EXPECT_TRUE(all<StopRound>(lost).empty());
+  EXPECT_EQ(only<Connect>(lost).patience, 5s);
+  const SayJoin back = only<SayJoin>(member_.on_connected(kStart));
+  ASSERT_TRUE(back.held);
+  EXPECT_EQ(back.held->member, 8U);
+  EXPECT_EQ(back.held->server, "s1");
+  EXPECT_FALSE(back.held->finished);
+  EXPECT_TRUE(all<End>(welcome(false, 12)).empty());
+  EXPECT_EQ(sent<protocol::Finished>(member_.on_round_ended(kStart, true)).size(), 1U);
+}
+
+TEST_F(MemberTest, AFailureWhileTheDaemonIsAwayIsSaidWhenItIsBack) {
+  join(false);
+  begin(0);
+  member_.on_lost(kStart, "reset");
+  EXPECT_TRUE(
+      sent<protocol::Failed>(member_.on_worker_failed(kStart, {.rank = 2, .code = 1})).empty());
+  member_.on_round_ended(kStart, false);
+  ASSERT_TRUE(only<SayJoin>(member_.on_connected(kStart)).held);
+  EXPECT_EQ(sent<protocol::Failed>(welcome(false, 12)).size(), 1U);
+  EXPECT_EQ(all<SayDrained>(restart(0)).size(), 1U);
+}
+
+TEST_F(MemberTest, ADaemonThatStaysAwayEndsTheJob) {
+  join(false);
+  begin(0);
+  member_.on_lost(kStart, "reset");
+  EXPECT_EQ(all<StopRound>(member_.on_gave_up(kStart, "a:29400 is gone")).size(), 1U);
+  const Verdict verdict = only<End>(member_.on_round_ended(kStart, false)).verdict;
+  EXPECT_EQ(verdict.exit_code, 125);
+  EXPECT_THAT(verdict.text, HasSubstr("a:29400 is gone"));
+}
+
+TEST_F(MemberTest, WhoWasStoppingJoinsAsANewcomer) {
+  join(false);
+  begin(0);
+  member_.on_message(kStart, protocol::Stop{0, "why"});
+  EXPECT_TRUE(all<Connect>(member_.on_lost(kStart, "reset")).empty());
+  EXPECT_EQ(all<Connect>(member_.on_round_ended(kStart, false)).size(), 1U);
+  EXPECT_FALSE(only<SayJoin>(member_.on_connected(kStart)).held);
+  welcome(false, 12);
+  protocol::Assignment next = assignment(1);
+  next.nodes[1].member = 12;
+  EXPECT_EQ(only<BeginRound>(member_.on_message(kStart, next)).place.node_rank, 1);
+}
+
+TEST_F(MemberTest, LeavingIsSaidAtOnceAndEndsWithTheWorkers) {
+  join(true);
+  begin(0);
+  const Orders leaving = member_.on_leaving(kStart, "stopped by SIGINT");
+  EXPECT_EQ(sent<protocol::Leave>(leaving).front().why, "stopped by SIGINT");
+  EXPECT_TRUE(all<End>(leaving).empty());
+  EXPECT_TRUE(all<End>(member_.on_lost(kStart, "closed")).empty());
+  EXPECT_EQ(only<End>(member_.on_round_ended(kStart, false)).verdict.kind, Kind::local);
+}
+
+TEST_F(MemberTest, WhoWaitsLeavesAtOnce) {
+  member_.start(kStart);
+  const Verdict verdict = only<End>(member_.on_leaving(kStart, "stopped by SIGINT")).verdict;
+  EXPECT_EQ(verdict.kind, Kind::local);
+  EXPECT_TRUE(verdict.never_began);
+}
+
+TEST_F(MemberTest, ARefusalEndsWithItsReason) {
+  member_.start(kStart);
+  member_.on_connected(kStart);
+  const Verdict verdict =
+      only<End>(member_.on_message(kStart, protocol::Refused{"node rank 1 is taken"})).verdict;
+  EXPECT_EQ(verdict.kind, Kind::lost);
+  EXPECT_EQ(verdict.exit_code, 125);
+  EXPECT_EQ(verdict.text, "node rank 1 is taken");
+}
+
+TEST_F(MemberTest, WaitingIsToldAfterASecondUnlessItIsOver) {
+  join(true);
+  const Orders told = member_.on_message(kStart, protocol::Waiting{.text = "1 of 2 are here"});
+  EXPECT_TRUE(all<Say>(told).empty());
+  EXPECT_THAT(told.wake_at, testing::Optional(kStart + 1s));
+  EXPECT_EQ(only<Say>(member_.on_time(kStart + 1s)).text, "1 of 2 are here");
+  EXPECT_EQ(only<Say>(member_.on_message(kStart + 11s, protocol::Waiting{.text = "again"})).text,
+            "again");
+}
+
+TEST_F(MemberTest, AServerThatCannotBeReachedIsToldAfterASecondAndThenEveryTen) {
+  member_.start(kStart);
+  const Orders first = member_.on_unreachable(kStart, "connection refused");
+  EXPECT_TRUE(all<Say>(first).empty());
+  EXPECT_THAT(first.wake_at, testing::Optional(kStart + 1s));
+  EXPECT_THAT(only<Say>(member_.on_time(kStart + 1s)).text,
+              HasSubstr("waiting for the rendezvous at a:29400: connection refused"));
+  EXPECT_TRUE(all<Say>(member_.on_time(kStart + 10s)).empty());
+  EXPECT_EQ(all<Say>(member_.on_time(kStart + 11s)).size(), 1U);
+}
+
+}  // namespace
+}  // namespace ddprun::membership
