@@ -133,6 +133,10 @@ std::uint64_t Capture::skip_behind() {
   return skipped;
 }
 
+void Capture::read_now() {
+  if (open()) read_available();
+}
+
 void Capture::drain_now() {
   std::size_t drained = 0;
   while (open() && drained < kMostDrained && read_once() == Read::some) drained += last_read_;

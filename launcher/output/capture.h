@@ -54,6 +54,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   // They stay in the file. Returns their number.
   std::uint64_t skip_behind();
 
+  // Reads what is there without waiting, as far as the console has room.
+  void read_now();
   // Reads what is there without waiting (console full or not; at most 1 MiB, in case somebody
   // writes for ever), completes the last line and closes. Nothing happens when the stream has
   // ended.

@@ -95,6 +95,10 @@ std::vector<std::string> Output::tail_stderr(int local_rank) const {
   return err_.tail(local_rank);
 }
 
+void Output::catch_up(int local_rank) {
+  for (Side* side : {&out_, &err_}) side->catch_up(local_rank);
+}
+
 void Output::when_drained(std::function<void()> drained) {
   if (open_streams_ == 0) {
     boost::asio::post(io_, std::move(drained));

@@ -60,6 +60,9 @@ class Output {
   // Files were asked for that stay after the run.
   bool keeps_files() const { return output::keeps_files(options_.routing); }
 
+  // Reads what a worker has written until now, without waiting.
+  void catch_up(int local_rank);
+
   // Streams that have not reached their end.
   int open_streams() const { return open_streams_; }
   // Calls `drained` once, from the event loop, when no stream is open (any more).

@@ -154,6 +154,10 @@ std::vector<std::string> Side::tail(int local_rank) const {
   return tail.lines();
 }
 
+void Side::catch_up(int local_rank) {
+  if (const auto& capture = slot(local_rank).capture) capture->read_now();
+}
+
 std::uint64_t Side::behind() const {
   std::uint64_t bytes = 0;
   for (const Slot& slot : slots_)

@@ -49,6 +49,8 @@ class Side {
   // The last lines, oldest first: what was read, or the end of the file that the worker writes
   // itself.
   std::vector<std::string> tail(int local_rank) const;
+  // As Output::catch_up.
+  void catch_up(int local_rank);
   // Bytes that wait in files for the console.
   std::uint64_t behind() const;
   std::uint64_t skip_behind();
