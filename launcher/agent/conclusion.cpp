@@ -115,11 +115,13 @@ void name_files_of_earlier_attempts(const JobParts& parts, const report::Facts& 
 
 report::ExitDecision conclude(const JobParts& parts, const Round& last,
                               const supervise::Outcome& outcome,
-                              const std::vector<supervise::Attempt>& earlier) {
+                              const std::vector<supervise::Attempt>& earlier,
+                              const std::optional<report::RemoteCause>& remote) {
   const bool success = outcome.cause == supervise::Cause::success;
   const bool quiet = parts.job.spec.verbosity == cli::Verbosity::quiet;
   report::Facts facts = facts_of(parts, last, outcome.first_failed);
   facts.earlier_attempts = earlier;
+  facts.remote = remote;
   if (!success || ((!outcome.leftovers.empty() || !earlier.empty()) && !quiet)) {
     if (outcome.first_failed)
       copy_error_file(parts, facts.error_files.back(),
@@ -127,7 +129,7 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
     link_what_stays(parts, facts);
     parts.output.note(report::text(outcome, facts));
   }
-  const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure());
+  const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure(), remote);
   parts.events.job_ended(outcome, end);
   write_results(parts, outcome, facts, end);
   if (success)

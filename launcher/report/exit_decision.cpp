@@ -15,7 +15,8 @@ int first_failed_code(const supervise::Outcome& outcome) {
 }  // namespace
 
 ExitDecision exit_decision(const supervise::Outcome& outcome,
-                           const std::optional<ExecFailure>& exec_failure) {
+                           const std::optional<ExecFailure>& exec_failure,
+                           const std::optional<RemoteCause>& remote) {
   const bool somebody_runs = std::ranges::any_of(outcome.workers, [](const auto& worker) {
     return worker.ending == supervise::Ending::still_running;
   });
@@ -35,6 +36,8 @@ ExitDecision exit_decision(const supervise::Outcome& outcome,
       return {process::kExitTimedOut};
     case supervise::Cause::guardian_lost:
       return {process::kExitCannotWork};
+    case supervise::Cause::ended_elsewhere:
+      return {remote ? remote->exit_code : process::kExitCannotWork};
   }
   return {process::kExitCannotWork};
 }

@@ -88,7 +88,27 @@ json::value error_file(const std::string& text) {
                       {"remark", text_or_null(file.remark)}};
 }
 
+json::value remote_root_cause(const RemoteCause& cause) {
+  if (!cause.worker) return nullptr;
+  return json::object{{"rank", cause.worker->rank},
+                      {"host", utf8(cause.worker->host)},
+                      {"what", describe(cause.worker->status)},
+                      {"core", nullptr},
+                      {"out_of_memory", nullptr},
+                      {"error_file", nullptr},
+                      {"last_stderr", texts(cause.lines)},
+                      {"last_stdout", json::array{}},
+                      {"logs", nullptr}};
+}
+
+std::string cause_of(const Outcome& outcome, const Facts& facts) {
+  const bool elsewhere = outcome.cause == supervise::Cause::ended_elsewhere && facts.remote;
+  return elsewhere ? facts.remote->name : name_of(outcome.cause);
+}
+
 json::value root_cause(const Outcome& outcome, const Facts& facts) {
+  if (outcome.cause == supervise::Cause::ended_elsewhere && facts.remote)
+    return remote_root_cause(*facts.remote);
   if (!outcome.first_failed) return nullptr;
   const int local_rank = *outcome.first_failed;
   const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
@@ -190,7 +210,7 @@ std::string first_line(const std::string& text) {
 
 std::string json_report(const Outcome& outcome, const Facts& facts, const JobRecord& job,
                         const ExitDecision& end) {
-  json::object root = frame(job, name_of(outcome.cause), first_line(text(outcome, facts)), end);
+  json::object root = frame(job, cause_of(outcome, facts), first_line(text(outcome, facts)), end);
   root["world_size"] = facts.plan->world_size;
   root["attempt"] = facts.attempt;
   root["root_cause"] = root_cause(outcome, facts);

@@ -20,6 +20,8 @@ const char* name_of(supervise::Cause cause) {
       return "exit_grace";
     case supervise::Cause::timeout:
       return "timeout";
+    case supervise::Cause::ended_elsewhere:
+      return "ended_elsewhere";
   }
   return "unknown";
 }

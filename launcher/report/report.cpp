@@ -162,6 +162,37 @@ Lines left_alone(const Outcome& outcome, const Facts& facts) {
   return lines;
 }
 
+// The same head on every node, whoever runs the worker that failed.
+Lines remote_head(const RemoteCause& cause) {
+  if (!cause.worker) return {"ddprun: " + printable(cause.text)};
+  return {"ddprun: rank " + std::to_string(cause.worker->rank) +
+              " failed first: " + describe(cause.worker->status),
+          "  host " + printable(cause.worker->host) + ", local rank " +
+              std::to_string(cause.worker->local_rank)};
+}
+
+Lines ended_elsewhere(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
+  const RemoteCause cause = facts.remote.value_or(RemoteCause{.text = "ended by another node"});
+  const std::size_t width = width_of(facts);
+  Lines lines = remote_head(cause);
+  Lines rest;
+  const Lines others = fates(outcome, facts);
+  if (!others.empty()) rest = join("  then on " + facts.host + ":", others, width);
+  for (const std::string& line : stacks(outcome, facts)) rest.push_back(line);
+  if (!facts.log_dir.empty())
+    rest.push_back("  logs of " + facts.host + ": " + facts.log_dir + "/");
+  if (cause.worker) {
+    const std::size_t taken = rows(lines, width) + rows(rest, width) + rows_taken;
+    const std::size_t room =
+        std::clamp(kScreen - std::min(kScreen, taken), kLeastOutput, kMostOutput);
+    const Lines output =
+        last_output({.err = cause.lines, .out = {}, .error_file = {}}, room, width);
+    lines.insert(lines.end(), output.begin(), output.end());
+  }
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  return lines;
+}
+
 Lines success(const Facts& facts) {
   const std::size_t restarts = facts.earlier_attempts.size();
   if (restarts == 0) return {};
@@ -186,6 +217,8 @@ Lines main_part(const Outcome& outcome, const Facts& facts, std::size_t rows_tak
       return left_alone(outcome, facts);
     case Cause::guardian_lost:
       return stopped(outcome, facts, "its outer process was killed");
+    case Cause::ended_elsewhere:
+      return ended_elsewhere(outcome, facts, rows_taken);
   }
   return {};
 }

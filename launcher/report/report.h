@@ -9,6 +9,7 @@
 #include "launcher/plan/launch_plan.h"
 #include "launcher/report/exec_failure.h"
 #include "launcher/report/out_of_memory.h"
+#include "launcher/report/remote_cause.h"
 #include "launcher/supervise/outcome.h"
 
 namespace ddprun::report {
@@ -26,6 +27,7 @@ struct Facts {
   // Contents of each worker's error.json; empty: none was written.
   std::vector<std::string> error_files;
   std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
+  std::optional<RemoteCause> remote;                 // set with Cause::ended_elsewhere
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first
   std::vector<std::string> stacks;  // the file with each worker's stacks; empty: none were taken
   // Of the first failed worker: the cgroup's counter rose before it died; where its core dump is
@@ -66,10 +68,11 @@ struct ExitDecision {
 };
 
 // 0 after success; the first failing worker's code, 128 + n for a signal; `exec_failure`'s code,
-// which is needed with Cause::exec_failed; by the stop signal; 124 after a timeout; 125 when ddprun
-// could not do its work: its outer process was killed, or a worker could not be (then whatever the
-// cause was, because the job is not over).
+// which is needed with Cause::exec_failed; `remote`'s code with Cause::ended_elsewhere; by the stop
+// signal; 124 after a timeout; 125 when ddprun could not do its work: its outer process was killed,
+// or a worker could not be (then whatever the cause was, because the job is not over).
 ExitDecision exit_decision(const supervise::Outcome& outcome,
-                           const std::optional<ExecFailure>& exec_failure = std::nullopt);
+                           const std::optional<ExecFailure>& exec_failure = std::nullopt,
+                           const std::optional<RemoteCause>& remote = std::nullopt);
 
 }  // namespace ddprun::report
