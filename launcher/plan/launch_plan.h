@@ -54,7 +54,8 @@ struct Meeting {
   std::string master_addr;
   int master_port = 0;
   std::string run_id;
-  int restart_count = 0;
+  int restart_count = 0;  // TORCHELASTIC_RESTART_COUNT
+  int round = 0;          // as restart_count, but nodes that come and go begin a new one as well
 };
 
 }  // namespace ddprun::plan
