@@ -54,10 +54,8 @@ std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
 }
 
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
-                  const cli::Environment& environment, agent::Programs& programs,
-                  const std::string& refusal) {
-  return show_plan(spec, plan, environment,
-                   refusal.empty() ? refusal_of(spec, plan, programs) : refusal);
+                  const cli::Environment& environment, agent::Programs& programs) {
+  return show_plan(spec, plan, environment, refusal_of(spec, plan, programs));
 }
 
 cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host,

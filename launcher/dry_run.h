@@ -20,11 +20,9 @@ std::optional<report::ExecFailure> cannot_start(const cli::JobSpec& spec,
 
 // Runs the checks that come before a start and shows the plan: a table for stdout, or with --report
 // JSON, for stdout (`-`) or written to the file. Exit code 0, or 2 where a real run would refuse or
-// could not execute the program, with the line that it would print. `refusal` is such a line that
-// is known already, or empty.
+// could not execute the program, with the line that it would print.
 cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
-                  const cli::Environment& environment, agent::Programs& programs,
-                  const std::string& refusal);
+                  const cli::Environment& environment, agent::Programs& programs);
 
 // The answer where no plan could be made: exit code 2 and the line `why`; with --report JSON whose
 // `refusal` it is, without ranks. `host` is this machine's name.

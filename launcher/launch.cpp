@@ -16,7 +16,6 @@
 #include "launcher/doctor/look.h"
 #include "launcher/doctor/verdict.h"
 #include "launcher/dry_run.h"
-#include "launcher/one_node_only.h"
 #include "launcher/plan/line_buffer.h"
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
@@ -109,7 +108,6 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   if (const auto* exit = std::get_if<cli::Exit>(&parsed)) return show(*exit);
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return show(examine_machine(environment));
-  note_that_none_can_join(spec);
   timings.parsed = std::chrono::steady_clock::now();
   if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
@@ -122,9 +120,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
   auto programs = agent::Programs::in(spec.chdir, environment);
   if (!programs) return refuse(start, programs.error().text);
-  const std::string others = needs_other_nodes(spec);
-  if (spec.dry_run) return show(dry_run(spec, *plan, environment, *programs, others));
-  if (!others.empty()) return refuse(start, others);
+  if (spec.dry_run) return show(dry_run(spec, *plan, environment, *programs));
   if (const auto why = cannot_start(spec, *plan, *programs))
     return refuse(start, why->text, why->code);
   return agent::run({.spec = std::move(spec),

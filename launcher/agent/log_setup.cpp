@@ -35,9 +35,11 @@ output::Options output_options(const Job& job) {
 }
 
 Result<RunDirectory> make_run_directory(const Job& job, const std::string& run_id,
-                                        output::Output& output) {
+                                        const std::string& shared_name, output::Output& output) {
   if (job.spec.log_dir == kNoFiles) return RunDirectory::none();
-  auto directory = RunDirectory::create(log_base(job.spec.log_dir, std::getenv("TMPDIR")), run_id);
+  const LogBase base = log_base(job.spec.log_dir, std::getenv("TMPDIR"));
+  auto directory = shared_name.empty() ? RunDirectory::create(base, run_id)
+                                       : RunDirectory::share(base, shared_name);
   if (!directory || !output.keeps_files()) return directory;
   directory->keep();
   if (const auto linked = directory->link_latest(); !linked)

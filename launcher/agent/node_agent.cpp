@@ -40,28 +40,44 @@ NodeAgent::NodeAgent(Job job)
       run_id_(job_.spec.run_id.value_or(random_text(8))),
       output_(io_, output_options(job_)),
       events_(job_.plan, job_.host),
-      store_(io_, job_.spec, output_),
+      store_(io_, store_options(job_.spec), output_),
       stdin_rank_(job_.spec, job_.link, [this](int signo) { on_signal(signo); }),
       guardian_(io_, job_.link.alive.release()),
       pause_(io_) {}
 
 report::ExitDecision NodeAgent::run() {
-  const rlimit inherited = raise_descriptor_limit();
+  inherited_ = raise_descriptor_limit();
   if (auto opened = open_events(job_.spec, output_, events_); !opened)
     return refuse(process::kExitRefused, opened.error());
+  if (job_.spec.rendezvous.several_nodes()) {
+    join();
+    io_.run();
+    return decision_;
+  }
   const auto port = store_.open_round();
   if (!port) return refuse(process::kExitRefused, port.error());
   job_.timings.store_listening = std::chrono::steady_clock::now();
-  // From here on there is something to clear up, so neither a signal nor the guardian's death may
-  // end us by itself.
+  watch_signals();
+  // A --log-dir that cannot be is a slip of the user's; TMPDIR is the system's business.
+  if (auto made = make_parts(""); !made)
+    return refuse(job_.spec.log_dir ? process::kExitRefused : process::kExitCannotWork,
+                  made.error());
+  begin_round(0, *port);
+  io_.run();
+  return decision_;
+}
+
+// From here on there is something to clear up, so neither a signal nor the guardian's death may end
+// us by itself.
+void NodeAgent::watch_signals() {
   signals_.emplace(io_, signals_to_read(job_), [this](int signo) { on_signal(signo); });
   watch_guardian();
   guardian::outlive_guardian();
-  auto directory = make_run_directory(job_, run_id_, output_);
-  // A --log-dir that cannot be is a slip of the user's; TMPDIR is the system's business.
-  if (!directory)
-    return refuse(job_.spec.log_dir ? process::kExitRefused : process::kExitCannotWork,
-                  directory.error());
+}
+
+Result<void> NodeAgent::make_parts(const std::string& shared_name) {
+  auto directory = make_run_directory(job_, run_id_, shared_name, output_);
+  if (!directory) return directory.error();
   directory_.emplace(std::move(*directory));
   guardian::leave_directory(job_.link, directory_->path());
   announce();
@@ -70,7 +86,7 @@ report::ExitDecision NodeAgent::run() {
                           .output = output_,
                           .directory = *directory_,
                           .spawn = {.launcher = ::getpid(),
-                                    .descriptors = inherited,
+                                    .descriptors = inherited_,
                                     .ignored_signals = process::ignored_signals()},
                           .programs = job_.programs,
                           .stdin_rank = stdin_rank_,
@@ -78,15 +94,18 @@ report::ExitDecision NodeAgent::run() {
                           .events = events_,
                           .timings = job_.timings});
   events_.job_started(run_id_, job_.spec.command);
-  begin_round(0, *port);
-  io_.run();
-  return decision_;
+  return {};
 }
 
-// Everything a user is told before the first line of a worker.
-void NodeAgent::announce() {
+void NodeAgent::announce_notices() {
   if (job_.spec.verbosity == cli::Verbosity::quiet) return;
   for (const std::string& notice : job_.plan.notices) output_.note("ddprun: " + notice);
+}
+
+// What a user is told before the first line of a worker.
+void NodeAgent::announce() {
+  if (job_.spec.verbosity == cli::Verbosity::quiet) return;
+  if (!membership_) announce_notices();
   output_.note(job_.plan.start_line);
   for (const std::string& line : job_.plan.binding_report) output_.note("ddprun: " + line);
 }
@@ -95,7 +114,9 @@ void NodeAgent::begin_round(int attempt, std::uint16_t store_port) {
   round_ = std::make_unique<Round>(*parts_, plan::Meeting{.master_addr = store_address(job_.spec),
                                                           .master_port = store_port,
                                                           .run_id = run_id_,
-                                                          .restart_count = attempt});
+                                                          .restart_count = attempt,
+                                                          .round = attempt});
+  at_work_ = true;
   round_->start([this] { on_round_ended(); });
 }
 
@@ -137,8 +158,8 @@ void NodeAgent::restart() {
   boost::asio::post(io_, [old = std::move(round_)] {});
   const auto port = store_.open_round();
   if (!port) {
-    decision_ =
-        tell_refusal(process::kExitCannotWork, {"cannot start again: " + port.error().text});
+    decision_ = tell_refusal({process::kExitCannotWork}, "cannot_work",
+                             "cannot start again: " + port.error().text);
     return flush();
   }
   events_.restart(attempt, report::attempt_line(attempts_.back(), job_.plan));
@@ -161,12 +182,12 @@ void NodeAgent::end(const supervise::Outcome& outcome) {
   store_.close();
   stdin_rank_.give_terminal_back();
   output_.stop_reading();
-  decision_ = conclude(*parts_, *round_, outcome, attempts_);
+  decision_ = conclude(*parts_, *round_, outcome, attempts_, remote_);
   flush();
 }
 
 void NodeAgent::on_signal(int signo) {
-  if (!round_) return output_.hurry(kOutputPatienceWhenStopped);  // it only shows a refusal
+  if (!at_work_) return on_signal_between_rounds(signo);
   if (signo == SIGCHLD) {
     round_->on_child_ended();
     if (stdin_rank_.on_child_changed()) suspend();
@@ -183,18 +204,26 @@ void NodeAgent::on_signal(int signo) {
                " was ignored: it is not among those of --signals-to-handle");
 }
 
+// While other nodes are waited for, or while a refusal is shown.
+void NodeAgent::on_signal_between_rounds(int signo) {
+  if (!membership_) return output_.hurry(kOutputPatienceWhenStopped);
+  if (signo == SIGTSTP) return suspend();
+  if (contains(job_.spec.signals_to_handle, signo)) on_stop_signal(signo);
+}
+
 void NodeAgent::on_stop_signal(int signo) {
   output_.hurry(kOutputPatienceWhenStopped);
-  round_->on_stop_signal(signo);
+  if (at_work_) round_->on_stop_signal(signo);
   interrupt({.cause = supervise::Cause::stop_signal, .stop_signal = signo});
+  if (membership_) leave("stopped by " + report::signal_name(signo));
 }
 
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
 void NodeAgent::suspend() {
-  round_->stop_workers();
+  if (at_work_) round_->stop_workers();
   stdin_rank_.give_terminal_back();
   guardian::stop_until_continued(guardian_.native_handle());
-  round_->on_resumed();
+  if (at_work_) round_->on_resumed();
 }
 
 void NodeAgent::watch_guardian() {
@@ -204,27 +233,28 @@ void NodeAgent::watch_guardian() {
     output_.hurry(kOutputPatienceWithoutGuardian);
     // Whoever killed the guardian may want to start again at once, with the same port.
     store_.stop_listening();
-    if (round_) round_->on_guardian_lost();
+    if (at_work_) round_->on_guardian_lost();
     interrupt({.cause = supervise::Cause::guardian_lost});
+    if (membership_) leave("its outer process was killed");
   });
 }
 
 report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
-  const report::ExitDecision end = tell_refusal(code, error);
+  const report::ExitDecision end =
+      tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work", error.text);
   flush();
   io_.run();
   return end;
 }
 
 // On stderr and in the report.
-report::ExitDecision NodeAgent::tell_refusal(int code, const Error& error) {
-  output_.note("ddprun: " + error.text);
-  const report::ExitDecision end{.code = code};
+report::ExitDecision NodeAgent::tell_refusal(report::ExitDecision end, std::string_view cause,
+                                             const std::string& text) {
+  output_.note("ddprun: " + text);
   const std::string failed = write_report(
       job_.spec,
-      json_refusal(record_of(job_.spec, job_.host, job_.timings, run_id_),
-                   code == process::kExitRefused ? "refused" : "cannot_work", error.text, end),
-      [this](const std::string& text) { output_.print(text); });
+      json_refusal(record_of(job_.spec, job_.host, job_.timings, run_id_), cause, text, end),
+      [this](const std::string& report) { output_.print(report); });
   if (!failed.empty()) output_.note("ddprun: " + failed);
   return end;
 }

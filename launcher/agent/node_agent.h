@@ -2,6 +2,8 @@
 // which is what others use.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -13,6 +15,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/job_events.h"
 #include "launcher/agent/job_parts.h"
+#include "launcher/agent/membership.h"
 #include "launcher/agent/round.h"
 #include "launcher/agent/run_directory.h"
 #include "launcher/agent/signal_reader.h"
@@ -32,10 +35,14 @@ class NodeAgent {
   report::ExitDecision run();
 
  private:
+  Result<void> make_parts(const std::string& shared_name);
+  void watch_signals();
+  void announce_notices();
   void announce();
   void watch_guardian();
   void on_signal(int signo);
   void on_stop_signal(int signo);
+  void on_signal_between_rounds(int signo);
   void suspend();
   void begin_round(int attempt, std::uint16_t store_port);
   void on_round_ended();
@@ -44,13 +51,29 @@ class NodeAgent {
   void interrupt(const supervise::Interruption& why);
   void check_timeout();
   void end(const supervise::Outcome& outcome);
+
+  // Several nodes: node_agent_membership.cpp.
+  void join();
+  void begin_assigned_round(const membership::BeginRound& round);
+  void on_round_changed();
+  void tell_started();
+  void tell_failed();
+  void on_assigned_round_ended();
+  void on_timeout_between_rounds();
+  void leave(const std::string& why);
+  void on_verdict(const membership::Verdict& verdict);
+  supervise::Outcome outcome_of(const membership::Verdict& verdict);
+  void end_without_round(const membership::Verdict& verdict);
+
   report::ExitDecision refuse(int code, const Error& error);
-  report::ExitDecision tell_refusal(int code, const Error& error);
+  report::ExitDecision tell_refusal(report::ExitDecision end, std::string_view cause,
+                                    const std::string& text);
   void flush();
 
   boost::asio::io_context io_;
   Job job_;
   std::string run_id_;
+  rlimit inherited_{};  // on descriptors
   report::ExitDecision decision_;
   output::Output output_;
   JobEvents events_;
@@ -65,6 +88,13 @@ class NodeAgent {
   std::optional<supervise::Interruption> interruption_;
   boost::asio::steady_timer pause_;
   bool pausing_ = false;
+
+  // round_ hears of signals: from the first one on, and on several nodes while its workers run.
+  bool at_work_ = false;
+  std::unique_ptr<Membership> membership_;  // of several nodes
+  bool told_started_ = false;               // of round_
+  bool told_failed_ = false;
+  std::optional<report::RemoteCause> remote_;  // why the job ended, where it was not this node
 };
 
 }  // namespace ddprun::agent

@@ -57,7 +57,7 @@ std::string cgroup_root(const Job& job) {
 
 Round::Round(const JobParts& parts, const plan::Meeting& meeting)
     : parts_(parts),
-      attempt_(meeting.restart_count),
+      attempt_(meeting.round),
       starter_(parts, meeting),
       workers_(parts.io, worker_count(parts),
                [this](int local_rank, process::WaitStatus status) {
@@ -95,8 +95,9 @@ void Round::on_worker_ended(int local_rank, process::WaitStatus status) {
   obey(decision);
 }
 
-void Round::start(std::function<void()> ended) {
+void Round::start(std::function<void()> ended, std::function<void()> changed) {
   ended_ = std::move(ended);
+  changed_ = std::move(changed);
   start_next();
 }
 
@@ -128,6 +129,7 @@ void Round::obey(const supervise::Decision& decision) {
     parts_.output.note("ddprun: " + decision.reason);
   parts_.events.first_failure(attempt_, group_.outcome());
   parts_.events.stopping(attempt_, decision);
+  if (changed_) changed_();
   const std::vector<int> hung = whose_stacks(decision);
   if (!hung.empty())
     take_stacks(hung, *decision.signal);
@@ -224,6 +226,10 @@ void Round::on_stop_signal(int signo) {
   if (stage_ == Stage::running) return obey(group_.on_stop_signal(now(), signo));
   // The workers are gone; whoever asks now does not want to wait for what they have left.
   hurry();
+}
+
+void Round::on_ended_elsewhere(const std::string& why) {
+  if (stage_ == Stage::running) obey(group_.on_ended_elsewhere(now(), why));
 }
 
 void Round::on_guardian_lost() {

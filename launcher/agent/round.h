@@ -3,6 +3,7 @@
 // Carries out what supervise::Group decides. NodeAgent makes one Round after the other.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
@@ -30,12 +31,15 @@ class Round {
   Round(const JobParts& parts, const plan::Meeting& meeting);
 
   // Starts the workers, from the event loop. `ended` is called from there once no worker and no
-  // descendant is left and their output has been read.
-  void start(std::function<void()> ended);
+  // descendant is left and their output has been read. `changed`, if there is one, is called
+  // whenever outcome() may have changed.
+  void start(std::function<void()> ended, std::function<void()> changed = nullptr);
 
   // ddprun was told to stop, or its guardian is gone.
   void on_stop_signal(int signo);
   void on_guardian_lost();
+  // The job's other nodes have ended the round, or it cannot go on without them.
+  void on_ended_elsewhere(const std::string& why);
   // Some child of this process has ended: a worker, an orphan, or both.
   void on_child_ended();
   // Passes SIGUSR1 or SIGUSR2 to whoever has a handler for it.
@@ -48,6 +52,11 @@ class Round {
   void on_resumed();
 
   int attempt() const { return attempt_; }
+  // All workers were started.
+  bool complete() const {
+    return std::ranges::all_of(group_.outcome().workers,
+                               [](const supervise::WorkerEnd& each) { return each.pid != 0; });
+  }
   const supervise::Outcome& outcome() const { return group_.outcome(); }
   // With Cause::exec_failed: which program, and why.
   const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
@@ -98,6 +107,7 @@ class Round {
   Stage stage_ = Stage::running;
   std::optional<report::ExecFailure> exec_failure_;
   std::function<void()> ended_;
+  std::function<void()> changed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see drain()
 };
 

@@ -99,6 +99,17 @@ Result<RunDirectory> RunDirectory::create(const LogBase& base, const std::string
   return failed("make a directory in", base.path, base.named);
 }
 
+Result<RunDirectory> RunDirectory::share(const LogBase& base, const std::string& name) {
+  if (auto ready = base.named ? prepare_named(base.path) : prepare_private(base.path); !ready)
+    return ready.error();
+  const std::string path = base.path + "/" + file_name(name);
+  if (::mkdir(path.c_str(), 0700) != 0 && (errno != EEXIST || !is_private(path)))
+    return failed("make the directory", path, base.named);
+  RunDirectory directory(path);
+  directory.shared_ = true;
+  return directory;
+}
+
 RunDirectory::~RunDirectory() {
   if (kept_) return;
   for (auto path = made_.rbegin(); path != made_.rend(); ++path) ::rmdir(path->c_str());
@@ -161,7 +172,14 @@ void RunDirectory::remove() {
   if (kept_) return;
   while (!made_.empty() && ::rmdir(made_.back().c_str()) == 0) made_.pop_back();
   std::error_code ignored;
-  if (!made_.empty()) std::filesystem::remove_all(path(), ignored);
+  if (!made_.empty() && !shared_) std::filesystem::remove_all(path(), ignored);
+  // Others may still be at work in it.
+  for (auto each = made_.rbegin(); shared_ && each != made_.rend(); ++each) {
+    const bool of_worker = each->size() > path().size() && std::isdigit(each->back()) != 0 &&
+                           std::filesystem::path(*each).parent_path() != path();
+    if (of_worker) std::filesystem::remove_all(*each, ignored);
+    ::rmdir(each->c_str());
+  }
   made_.clear();
 }
 

@@ -27,6 +27,9 @@ class RunDirectory {
   // Makes `base`/RUN_ID_xxxxxxxx with mode 0700; characters of the id that are no good in a file
   // name become `_`.
   static Result<RunDirectory> create(const LogBase& base, const std::string& run_id);
+  // Makes `base`/`name`, or takes it as it is: agents of one job share it where they share the
+  // disk, and each removes only what its own workers had.
+  static Result<RunDirectory> share(const LogBase& base, const std::string& name);
   // For --log-dir /dev/null: nothing is made and all paths are empty.
   static RunDirectory none() { return {}; }
   RunDirectory(RunDirectory&&) = default;
@@ -61,6 +64,7 @@ class RunDirectory {
   Result<void> make(const std::string& path);
 
   bool kept_ = false;
+  bool shared_ = false;
   int attempt_ = -1;               // the one whose directory was made last
   std::vector<std::string> made_;  // parents before their children; empty once it was moved from
 };

@@ -27,7 +27,7 @@ std::string advice_on_descriptors() {
 
 Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
     : parts_(parts),
-      attempt_(meeting.restart_count),
+      attempt_(meeting.round),
       environment_(parts.job.plan, meeting, parts.job.environment),
       null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 

@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kStoreLines = 20;
 
-server::ServerOptions options_for(const cli::JobSpec& spec) {
+}  // namespace
+
+server::ServerOptions store_options(const cli::JobSpec& spec) {
   server::ServerOptions options;
   options.address = store_address(spec);
   options.port = spec.master_port.value_or(0);
@@ -19,13 +21,12 @@ server::ServerOptions options_for(const cli::JobSpec& spec) {
   return options;
 }
 
-}  // namespace
-
-StoreHost::StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output)
-    : io_(io), spec_(spec), output_(output) {}
+StoreHost::StoreHost(boost::asio::io_context& io, server::ServerOptions options,
+                     output::Output& output)
+    : io_(io), options_(std::move(options)), output_(output) {}
 
 Result<std::uint16_t> StoreHost::open_round() {
-  if (server_ && spec_.master_port) {
+  if (server_ && options_.port != 0) {
     server_->start_over();
     return server_->port();
   }
@@ -36,7 +37,7 @@ Result<std::uint16_t> StoreHost::open_round() {
 }
 
 Result<void> StoreHost::try_to_listen(boost::asio::io_context& io, const cli::JobSpec& spec) {
-  const auto server = server::Server::listen(io, options_for(spec));
+  const auto server = server::Server::listen(io, store_options(spec));
   if (!server) return server.error();
   (*server)->close();
   return {};
@@ -51,7 +52,7 @@ void StoreHost::close() {
 }
 
 Result<std::unique_ptr<server::Server>> StoreHost::listen() {
-  server::ServerOptions options = options_for(spec_);
+  server::ServerOptions options = options_;
   // Strangers that knock all the time must not fill the user's screen, or our memory.
   options.log = [&output = output_, left = kStoreLines](const std::string& line) mutable {
     if (left-- > 0) output.note("ddprun: store: " + line);

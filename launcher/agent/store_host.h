@@ -1,4 +1,4 @@
-// The store of a job on one node, with an empty key space in every round.
+// The store that a node hosts, with an empty key space in every round.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -12,15 +12,19 @@
 
 namespace ddprun::agent {
 
+// Where the store of a job on one node listens: the address and port of --master-addr and
+// --master-port, as far as they concern one node.
+server::ServerOptions store_options(const cli::JobSpec& spec);
+
 // Used on the thread that runs `io` only.
 class StoreHost {
  public:
-  // Borrows all three. Nothing listens yet.
-  StoreHost(boost::asio::io_context& io, const cli::JobSpec& spec, output::Output& output);
+  // Borrows `io` and `output`. Nothing listens yet; the log of `options` is set here.
+  StoreHost(boost::asio::io_context& io, server::ServerOptions options, output::Output& output);
 
-  // Gives a round its store, which is empty, and returns the port: that of --master-port in every
+  // Gives a round its store, which is empty, and returns the port: that of the options in every
   // round, else one that the system chooses, another one each time. The clients of the round before
-  // are closed. Only the first call can fail with --master-port.
+  // are closed. Only the first call can fail with a port given.
   Result<std::uint16_t> open_round();
   // The port is free for others at once; the workers that are connected can go on.
   void stop_listening();
@@ -33,7 +37,7 @@ class StoreHost {
   Result<std::unique_ptr<server::Server>> listen();
 
   boost::asio::io_context& io_;
-  const cli::JobSpec& spec_;
+  const server::ServerOptions options_;
   output::Output& output_;
   std::unique_ptr<server::Server> server_;
 };

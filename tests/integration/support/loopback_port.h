@@ -28,6 +28,7 @@ class LoopbackPort {
   LoopbackPort& operator=(const LoopbackPort&) = delete;
 
   std::uint16_t number() const { return number_; }
+  int descriptor() const { return fd_; }
   // From now on connections are accepted.
   void listen() {
     if (::listen(fd_, 4) != 0) throw std::runtime_error("listen");

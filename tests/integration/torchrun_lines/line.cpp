@@ -47,7 +47,7 @@ std::vector<std::string> Line::script_arguments() const {
 
 bool Line::several_nodes() const {
   const std::string nodes = option("nnodes");
-  return !nodes.empty() && !nodes.starts_with("1:") && nodes != "1";
+  return !nodes.empty() && nodes != "1:1" && nodes != "1";
 }
 
 void PrintTo(const Line& line, std::ostream* out) {

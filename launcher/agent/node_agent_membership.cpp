@@ -1,0 +1,206 @@
+// The part of NodeAgent for a job on several nodes: its rounds begin and end when the roster says.
+#include <signal.h>
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "launcher/agent/conclusion.h"
+#include "launcher/agent/node_agent.h"
+#include "launcher/agent/verdicts.h"
+#include "launcher/plan/wording.h"
+#include "launcher/plan/world.h"
+#include "launcher/process/exit_codes.h"
+#include "launcher/report/attempts.h"
+#include "launcher/report/names.h"
+
+namespace ddprun::agent {
+namespace {
+
+// What the others get of the failed worker's output.
+constexpr std::size_t kLinesForOthers = 20;
+
+std::vector<std::string> last_of(std::vector<std::string> lines) {
+  if (lines.size() > kLinesForOthers)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kLinesForOthers));
+  return lines;
+}
+
+const supervise::WorkerEnd& first_failed(const supervise::Outcome& outcome) {
+  return outcome.workers.at(static_cast<std::size_t>(outcome.first_failed.value()));
+}
+
+std::string limit_reason(const supervise::Outcome& outcome) {
+  const bool grace = outcome.cause == supervise::Cause::exit_grace;
+  return "stopped after " + report::limit_text(outcome.limit) +
+         (grace ? " (--exit-grace)" : " (--timeout)");
+}
+
+}  // namespace
+
+void NodeAgent::join() {
+  watch_signals();
+  membership_ = std::make_unique<Membership>(
+      io_, job_, output_,
+      MembershipHooks{.begin_round = [this](const auto& round) { begin_assigned_round(round); },
+                      .stop_round =
+                          [this](const std::string& why) {
+                            if (at_work_) round_->on_ended_elsewhere(why);
+                          },
+                      .end = [this](const membership::Verdict& verdict) { on_verdict(verdict); },
+                      .say =
+                          [this](const std::string& line) {
+                            if (job_.spec.verbosity != cli::Verbosity::quiet)
+                              output_.note("ddprun: " + line);
+                          }});
+  announce_notices();
+  on_timeout_between_rounds();
+  membership_->join();
+}
+
+// --timeout counts from ddprun's start; while a round runs its own supervision sees to it.
+void NodeAgent::on_timeout_between_rounds() {
+  const auto limit = supervise::deadline(job_.link.started, job_.spec.timeout);
+  if (!limit) return;
+  pause_.expires_at(*limit);
+  pause_.async_wait([this](boost::system::error_code canceled) {
+    if (canceled || at_work_) return;
+    check_timeout();
+    if (interruption_)
+      leave("stopped after " + report::limit_text(interruption_->limit) + " (--timeout)");
+  });
+}
+
+void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
+  plan::take_place(job_.spec,
+                   {.node_rank = round.place.node_rank,
+                    .first_rank = round.place.first_rank,
+                    .number_of_nodes = round.place.nodes,
+                    .world_size = round.place.world_size},
+                   job_.plan);
+  if (!parts_) {
+    job_.timings.store_listening = std::chrono::steady_clock::now();
+    if (auto made = make_parts(membership_->run_directory()); !made)
+      return leave(made.error().text);
+  } else {
+    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note(job_.plan.start_line);
+    events_.restart(round.assignment.round, round.assignment.why);
+  }
+  // What the old round has waited for may already be queued, and looks at it once more.
+  if (round_) boost::asio::post(io_, [old = std::move(round_)] {});
+  told_started_ = told_failed_ = false;
+  at_work_ = true;
+  round_ =
+      std::make_unique<Round>(*parts_, plan::Meeting{.master_addr = round.assignment.store_host,
+                                                     .master_port = round.assignment.store_port,
+                                                     .run_id = run_id_,
+                                                     .restart_count = round.assignment.restarts,
+                                                     .round = round.assignment.round});
+  round_->start([this] { on_assigned_round_ended(); }, [this] { on_round_changed(); });
+}
+
+void NodeAgent::on_round_changed() {
+  using supervise::Cause;
+  const supervise::Outcome& outcome = round_->outcome();
+  if (outcome.first_failed && !std::exchange(told_failed_, true)) return tell_failed();
+  if (!told_failed_ && round_->complete() && !std::exchange(told_started_, true)) tell_started();
+  if (outcome.cause == Cause::timeout || outcome.cause == Cause::exit_grace)
+    leave(limit_reason(outcome));
+}
+
+void NodeAgent::tell_started() {
+  protocol::Started started{.round = round_->attempt()};
+  for (const supervise::WorkerEnd& worker : round_->outcome().workers) {
+    const auto& plan = job_.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+    started.workers.push_back(
+        {.pid = worker.pid, .device = plan.gpu ? plan::gpu_text(*plan.gpu) : "CPU"});
+  }
+  membership_->on_started(std::move(started));
+}
+
+void NodeAgent::tell_failed() {
+  const supervise::Outcome& outcome = round_->outcome();
+  const supervise::WorkerEnd& worker = first_failed(outcome);
+  const auto& plan = job_.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+  protocol::Failed failed{
+      .round = round_->attempt(), .rank = plan.rank, .local_rank = worker.local_rank};
+  if (worker.status && worker.status->kind == supervise::WaitStatus::Kind::signaled)
+    failed.signal = worker.status->value;
+  else if (outcome.cause == supervise::Cause::exec_failed)
+    failed.code = round_->exec_failure() ? round_->exec_failure()->code : process::kExitCannotWork;
+  else
+    failed.code = worker.status ? worker.status->value : process::kExitTimedOut;
+  if (const auto& why = round_->exec_failure()) failed.lines = {why->text};
+  if (worker.pid != 0) {
+    output_.catch_up(worker.local_rank);
+    failed.lines = last_of(output_.tail_stderr(worker.local_rank));
+    if (failed.lines.empty()) failed.lines = last_of(output_.tail_stdout(worker.local_rank));
+  }
+  if (worker.ended) failed.age = std::chrono::steady_clock::now() - *worker.ended;
+  membership_->on_worker_failed(std::move(failed));
+}
+
+void NodeAgent::on_assigned_round_ended() {
+  at_work_ = false;
+  const supervise::Outcome& outcome = round_->outcome();
+  for (const supervise::WorkerEnd& worker : outcome.workers)
+    if (worker.ending == supervise::Ending::still_running) leave("a worker could not be killed");
+  membership_->on_round_ended(outcome.cause == supervise::Cause::success);
+}
+
+void NodeAgent::leave(const std::string& why) {
+  membership_->leave(why);
+}
+
+void NodeAgent::on_verdict(const membership::Verdict& verdict) {
+  pause_.cancel();
+  stdin_rank_.give_terminal_back();
+  output_.stop_reading();
+  if (round_)
+    decision_ = conclude(*parts_, *round_, outcome_of(verdict), attempts_, remote_);
+  else
+    end_without_round(verdict);
+  membership_->finish([this] { flush(); });
+}
+
+// The last round's outcome in the light of what has ended the job.
+supervise::Outcome NodeAgent::outcome_of(const membership::Verdict& verdict) {
+  using Kind = membership::Verdict::Kind;
+  supervise::Outcome outcome = round_->outcome();
+  if (verdict.kind == Kind::success) {
+    outcome.cause = supervise::Cause::success;
+    outcome.first_failed.reset();
+    return outcome;
+  }
+  if (verdict.kind == Kind::local) {
+    const bool known = outcome.cause == supervise::Cause::timeout ||
+                       outcome.cause == supervise::Cause::exit_grace || !interruption_;
+    return known ? outcome : supervise::interrupted(outcome, *interruption_);
+  }
+  const bool ours =
+      outcome.first_failed &&
+      names_rank(verdict,
+                 job_.plan.workers.at(static_cast<std::size_t>(*outcome.first_failed)).rank);
+  if (ours) return outcome;
+  remote_ = remote_cause(verdict);
+  return supervise::interrupted(outcome, {.cause = supervise::Cause::ended_elsewhere});
+}
+
+void NodeAgent::end_without_round(const membership::Verdict& verdict) {
+  using Kind = membership::Verdict::Kind;
+  if (verdict.kind == Kind::success) {
+    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + verdict.text);
+    decision_ = {};
+  } else if (verdict.kind == Kind::local && interruption_) {
+    supervise::Outcome none;
+    none.cause = interruption_->cause;
+    none.stop_signal = interruption_->stop_signal;
+    decision_ = tell_refusal(report::exit_decision(none), report::name_of(none.cause),
+                             verdict.text + " before its workers were started");
+  } else {
+    const int code = verdict.kind == Kind::local ? process::kExitCannotWork : verdict.exit_code;
+    decision_ = tell_refusal({code}, "cannot_work", verdict.text);
+  }
+}
+
+}  // namespace ddprun::agent

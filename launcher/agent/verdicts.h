@@ -1,0 +1,18 @@
+// From what the roster says to what the report room tells.
+#pragma once
+
+#include <optional>
+
+#include "launcher/membership/verdict.h"
+#include "launcher/report/remote_cause.h"
+#include "rendezvous/protocol/roster_messages.h"
+
+namespace ddprun::agent {
+
+// The cause of an end that did not come from this node, for Facts::remote. Pure.
+report::RemoteCause remote_cause(const membership::Verdict& verdict);
+
+// The worker's failure that `verdict` names is that of `rank`. Pure.
+bool names_rank(const membership::Verdict& verdict, int rank);
+
+}  // namespace ddprun::agent

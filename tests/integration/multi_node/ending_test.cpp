@@ -1,0 +1,57 @@
+// Jobs that end well, but not everywhere at the same time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/integration/multi_node/nodes.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class UnevenEndTest : public testing::TestWithParam<int> {};
+
+// The node whose work is done stays, and with it what it hosts.
+TEST_P(UnevenEndTest, WhoIsDoneStaysUntilTheLastNodeIs) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.make_fifo("go");
+  const std::string early = std::to_string(GetParam());
+  const FixedJob job(2);
+  const Words command = shell("[ $RANK = " + early + " ] && exit 0; read x < " + pipe + "; exec " +
+                              DDPRUN_TEST_WORKER + " words late");
+  const auto first = job.node(0, command);
+  const auto second = job.node(1, command);
+  const auto& done = GetParam() == 0 ? first : second;
+  const auto& working = GetParam() == 0 ? second : first;
+  ASSERT_TRUE(done->wait_for_error("all workers of this node have ended with 0"));
+  ASSERT_EQ(run_shell("echo > " + pipe).code, 0);
+  const Finished late = working->finish();
+  EXPECT_EQ(late.code, 0) << late.err;
+  EXPECT_THAT(late.out, HasSubstr("[late]"));
+  const Finished early_end = done->finish();
+  EXPECT_EQ(early_end.code, 0) << early_end.err;
+  EXPECT_THAT(early_end.err, Not(HasSubstr("roken pipe")));
+}
+
+TEST_P(UnevenEndTest, ASignalStillEndsWhoIsDone) {
+  const std::string early = std::to_string(GetParam());
+  const FixedJob job(2);
+  const Words command = shell("[ $RANK = " + early + " ] && exit 0; exec sleep 60");
+  const auto first = job.node(0, command);
+  const auto second = job.node(1, command);
+  const auto& done = GetParam() == 0 ? first : second;
+  const auto& working = GetParam() == 0 ? second : first;
+  ASSERT_TRUE(done->wait_for_error("all workers of this node have ended with 0"));
+  ::kill(done->pid(), SIGINT);
+  EXPECT_EQ(done->finish().signal, SIGINT);
+  ::kill(working->pid(), SIGTERM);
+  const Finished end = working->finish();
+  EXPECT_TRUE(end.signal == SIGTERM || end.code == 125) << end.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEitherNode, UnevenEndTest, testing::Values(0, 1));
+
+}  // namespace
+}  // namespace ddprun::test

@@ -1,0 +1,187 @@
+// Nodes meet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "tests/integration/multi_node/nodes.h"
+#include "tests/integration/support/loopback_port.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kWorker = DDPRUN_TEST_WORKER;
+
+// Meets all ranks in the store and says who it is.
+const std::string kMeet =
+    kWorker +
+    " store 3 key >/dev/null && echo r=$RANK l=$LOCAL_RANK g=$GROUP_RANK "
+    "w=$WORLD_SIZE n=$GROUP_WORLD_SIZE at=$MASTER_ADDR:$MASTER_PORT id=$TORCHELASTIC_RUN_ID";
+
+TEST(FixedFormingTest, TwoNodesAreOneWorld) {
+  const FixedJob job(2, {"--rdzv-id", "job7"});
+  const auto second = job.node(1, shell(kMeet), {"-n", "1"});
+  const auto first = job.node(0, shell(kMeet), {"-n", "2"});
+  const Finished one = first->finish();
+  const Finished two = second->finish();
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  const std::string rest = " w=3 n=2 at=127.0.0.1:" + job.port() + " id=job7\n";
+  EXPECT_THAT(one.out, AllOf(HasSubstr("r=0 l=0 g=0" + rest), HasSubstr("r=1 l=1 g=0" + rest)));
+  EXPECT_EQ(two.out, "r=2 l=0 g=1" + rest);
+  EXPECT_THAT(one.err, HasSubstr("the nodes have different numbers of workers"));
+}
+
+TEST(FixedFormingTest, ThreeNodesHaveTheRanksTheyWereGiven) {
+  const FixedJob job(3);
+  const auto c = job.node(2, shell(kMeet));
+  const auto b = job.node(1, shell(kMeet));
+  const auto a = job.node(0, shell(kMeet));
+  EXPECT_THAT(a->finish().out, HasSubstr("r=0 l=0 g=0 w=3 n=3"));
+  EXPECT_THAT(b->finish().out, HasSubstr("r=1 l=0 g=1 w=3 n=3"));
+  EXPECT_THAT(c->finish().out, HasSubstr("r=2 l=0 g=2 w=3 n=3"));
+}
+
+TEST(FixedFormingTest, WhoIsMissingIsSaid) {
+  const FixedJob job(3, {"--rdzv-conf", "join_timeout=3"});
+  const auto first = job.node(0, shell("exit 0"));
+  const auto third = job.node(2, shell("exit 0"));
+  const Finished one = first->finish();
+  const Finished three = third->finish();
+  for (const Finished& end : {one, three}) {
+    EXPECT_EQ(end.code, 125);
+    EXPECT_THAT(end.err, AllOf(HasSubstr("2 of 3 nodes are here "),
+                               HasSubstr("node rank 1 is missing; waited ")));
+    EXPECT_THAT(end.err, HasSubstr("gave up after 3 s (join_timeout): "));
+  }
+}
+
+TEST(FixedFormingTest, ADuplicateNodeRankIsRefusedAtOnce) {
+  const FixedJob job(2);
+  const auto first = job.node(0, shell("exit 0"));
+  ASSERT_TRUE(first->wait_for_error("node rank 1 is missing"));
+  const Finished twin = job.node(0, shell("exit 0"))->finish();
+  EXPECT_EQ(twin.code, 125);
+  EXPECT_THAT(twin.err, HasSubstr("node rank 0 of run none is taken: "));
+  const auto second = job.node(1, shell("exit 0"));
+  EXPECT_EQ(first->finish().code, 0);
+  EXPECT_EQ(second->finish().code, 0);
+}
+
+TEST(FixedFormingTest, AnotherNumberOfNodesIsRefusedAtOnce) {
+  const FixedJob job(2);
+  const auto first = job.node(0, shell("exit 0"));
+  ASSERT_TRUE(first->wait_for_error("node rank 1 is missing"));
+  const Finished other = job.node(1, shell("exit 0"), {"--nnodes", "3"})->finish();
+  EXPECT_EQ(other.code, 125);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("3"), HasSubstr("2"), HasSubstr("nodes")));
+  ::kill(first->pid(), SIGTERM);
+  EXPECT_EQ(first->finish().signal, SIGTERM);
+}
+
+TEST(FixedFormingTest, NobodyThereIsSaidAndGivenUpInTime) {
+  const FixedJob job(2, {"--rdzv-conf", "join_timeout=2"});
+  const Finished end = job.node(1, shell("exit 0"))->finish();
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("waiting for the rendezvous at 127.0.0.1:" + job.port() +
+                                 ": connection refused"));
+  EXPECT_THAT(end.err, HasSubstr("could not be reached within 2 s: connection refused"));
+}
+
+// Answers one connection like a web server.
+class WebServer {
+ public:
+  WebServer() : thread_([this] { serve(); }) {}
+  ~WebServer() { thread_.join(); }
+  std::string port() const { return std::to_string(port_.number()); }
+
+ private:
+  static int listen(LoopbackPort& port) {
+    port.listen();
+    return 0;
+  }
+  void serve() {
+    const int fd = ::accept4(port_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
+    const char answer[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
+    ::send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
+    char rest[4096];
+    while (::read(fd, rest, sizeof rest) > 0) {
+    }
+    ::close(fd);
+  }
+
+  LoopbackPort port_;
+  int listening_ = listen(port_);
+  std::thread thread_;
+};
+
+TEST(FixedFormingTest, AWebServerOnThePortIsNamedAtOnce) {
+  const WebServer server;
+  const Finished end = start({"--nnodes", "2", "--node-rank", "1", "--master-addr", "127.0.0.1",
+                              "--master-port", server.port()},
+                             shell("exit 0"))
+                           ->finish();
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("127.0.0.1:" + server.port() + " is taken by a web server"));
+}
+
+TEST(ArrivalFormingTest, TheFirstOnTheEndpointHostsAndAllMeet) {
+  const ArrivalJob job("3");
+  const auto a = job.node(shell(kMeet));
+  const auto b = job.node(shell(kMeet));
+  const auto c = job.node(shell(kMeet));
+  std::string out;
+  for (const auto& node : {a.get(), b.get(), c.get()}) {
+    const Finished end = node->finish();
+    EXPECT_EQ(end.code, 0) << end.err;
+    out += end.out;
+  }
+  EXPECT_THAT(out, AllOf(HasSubstr("r=0 l=0 g=0 w=3"), HasSubstr("r=1 l=0 g=1 w=3"),
+                         HasSubstr("r=2 l=0 g=2 w=3")));
+}
+
+TEST(ArrivalFormingTest, WhoIsEnoughStartsAfterTheLastCall) {
+  const ArrivalJob job("2:4", {"--rdzv-conf", "last_call_timeout=1"});
+  const auto a = job.node(shell(kMeet));
+  const auto b = job.node(shell(kMeet));
+  EXPECT_THAT(a->finish().out, HasSubstr("w=2"));
+  EXPECT_EQ(b->finish().code, 0);
+}
+
+class WaitingSignalTest : public testing::TestWithParam<int> {};
+
+TEST_P(WaitingSignalTest, EndsAWaitingNodeByThatSignal) {
+  const FixedJob job(2);
+  const auto host = job.node(0, shell("exit 0"));
+  ASSERT_TRUE(host->wait_for_error("node rank 1 is missing"));
+  ::kill(host->pid(), GetParam());
+  const Finished end = host->finish();
+  EXPECT_EQ(end.signal, GetParam()) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("before its workers were started"));
+}
+
+TEST_P(WaitingSignalTest, EndsANodeThatCannotReachTheOthers) {
+  const FixedJob job(2);
+  const auto node = job.node(1, shell("exit 0"));
+  ASSERT_TRUE(node->wait_for_error("connection refused"));
+  ::kill(node->pid(), GetParam());
+  EXPECT_EQ(node->finish().signal, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, WaitingSignalTest, testing::Values(SIGINT, SIGTERM));
+
+TEST(WaitingTest, TheTimeLimitCountsWhileWaiting) {
+  const FixedJob job(2);
+  const Finished end = job.node(0, shell("exit 0"), {"--timeout", "1"})->finish();
+  EXPECT_EQ(end.code, 124);
+  EXPECT_THAT(end.err, HasSubstr("stopped after 1 s (--timeout)"));
+}
+
+}  // namespace
+}  // namespace ddprun::test

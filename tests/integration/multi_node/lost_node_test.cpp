@@ -1,0 +1,87 @@
+// A node is lost: its ddprun was killed, or was stopped, or hosted the server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/integration/multi_node/nodes.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::HasSubstr;
+
+const Words kSleep = shell("echo up; exec sleep 60");
+
+struct Pair {
+  std::unique_ptr<Program> first, second;
+};
+
+Pair run_two(const Words& options = {}) {
+  const FixedJob job(2, options);
+  Pair nodes{job.node(0, kSleep), job.node(1, kSleep)};
+  EXPECT_TRUE(nodes.first->wait_for_output("up"));
+  EXPECT_TRUE(nodes.second->wait_for_output("up"));
+  return nodes;
+}
+
+void kill_both_processes(const Program& ddprun) {
+  const pid_t launcher = launcher_of(ddprun);
+  ASSERT_GT(launcher, 0);
+  ::kill(launcher, SIGKILL);
+}
+
+TEST(LostNodeTest, AKilledDdprunEndsTheOthersWithItsName) {
+  const Pair nodes = run_two();
+  kill_both_processes(*nodes.second);
+  const Finished end = nodes.first->finish();
+  EXPECT_EQ(end.code, 125) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("ddprun: node "));
+  EXPECT_THAT(end.err, HasSubstr(" is lost: it has closed its connection"));
+  EXPECT_LT(end.took.count(), 15'000);
+}
+
+TEST(LostNodeTest, TheServersHostIsNamedWhenItIsKilled) {
+  const Pair nodes = run_two();
+  kill_both_processes(*nodes.first);
+  const Finished end = nodes.second->finish();
+  EXPECT_EQ(end.code, 125) << end.err;
+  EXPECT_THAT(end.err, HasSubstr(", which hosts the rendezvous, is lost: its connection was "));
+}
+
+TEST(LostNodeTest, AStoppedDdprunIsLostWhenItIsSilent) {
+  const Pair nodes = run_two({"--rdzv-conf", "keep_alive_interval=0.2,keep_alive_max_attempt=2"});
+  const pid_t launcher = launcher_of(*nodes.second);
+  ::kill(launcher, SIGSTOP);
+  const Finished end = nodes.first->finish();
+  EXPECT_EQ(end.code, 125) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("it did not answer 2 pings"));
+  ::kill(launcher, SIGCONT);
+  EXPECT_EQ(nodes.second->finish().code, 125);
+}
+
+TEST(LostNodeTest, AStoppedServerIsLostWhenItIsSilent) {
+  const Pair nodes = run_two({"--rdzv-conf", "keep_alive_interval=0.2,keep_alive_max_attempt=2"});
+  const pid_t launcher = launcher_of(*nodes.first);
+  ::kill(launcher, SIGSTOP);
+  const Finished end = nodes.second->finish();
+  EXPECT_EQ(end.code, 125) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("is lost: it was silent for 0.4 s"));
+  ::kill(launcher, SIGCONT);
+  EXPECT_EQ(nodes.first->finish().code, 125);
+}
+
+TEST(LostNodeTest, ASignalToOneNodeEndsItByThatSignalAndTheOthersWith125) {
+  for (const bool host : {false, true}) {
+    const Pair nodes = run_two();
+    const auto& leaving = host ? nodes.first : nodes.second;
+    const auto& other = host ? nodes.second : nodes.first;
+    ::kill(leaving->pid(), SIGINT);
+    EXPECT_EQ(leaving->finish().signal, SIGINT);
+    const Finished end = other->finish();
+    EXPECT_EQ(end.code, 125) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("stopped by SIGINT"));
+  }
+}
+
+}  // namespace
+}  // namespace ddprun::test
