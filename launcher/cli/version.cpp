@@ -1,9 +1,11 @@
 #include "launcher/cli/version.h"
 
+#include "rendezvous/base/version.h"
+
 namespace ddprun::cli {
 
 std::string_view version() {
-  return DDPRUN_VERSION;
+  return ddprun::version();
 }
 
 }  // namespace ddprun::cli

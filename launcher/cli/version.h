@@ -1,4 +1,4 @@
-// The version of ddprun, set in one place: the project() line of the top CMakeLists.txt.
+// The version of ddprun: rendezvous/base/version.h.
 #pragma once
 
 #include <string_view>
