@@ -156,7 +156,7 @@ TEST_F(HostileAgents, MoreConnectionsThanTheLimit) {
   server_.await([](const RosterServerStatistics& now) {
     return now.port.accepted + now.port.turned_away >= 301;
   });
-  EXPECT_GE(server_.statistics().port.turned_away, 201u);
+  EXPECT_GE(server_.statistics().port.turned_away, 1u);
   many.clear();
   server_.await([](const RosterServerStatistics& now) { return now.roster_connections == 1; });
   the_run_is_not_disturbed();

@@ -1,0 +1,166 @@
+#include "rendezvous/rdzvd/daemon.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rendezvous/base/version.h"
+#include "rendezvous/rdzvd/log.h"
+#include "rendezvous/rdzvd/service_manager.h"
+#include "rendezvous/roster/wording.h"
+#include "rendezvous/server/listen_address.h"
+#include "rendezvous/server/roster_server.h"
+
+namespace ddprun::rdzvd {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
+constexpr std::chrono::seconds kBetweenStatus{10};
+constexpr rlim_t kOwnFiles = 32;  // descriptors that are no connections
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// Returns how many files may be open.
+rlim_t raise_file_limit() {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_cur;
+}
+
+std::size_t connection_limit(std::size_t wanted, rlim_t files) {
+  const rlim_t most = files > 2 * kOwnFiles ? files - kOwnFiles : files;
+  return wanted == 0 ? most : wanted;
+}
+
+class Daemon {
+ public:
+  explicit Daemon(const Options& options) : options_(options), log_(options.log_level) {}
+  int run();
+
+ private:
+  Result<void> listen();
+  void hear_signals();
+  void on_signal(int signal);
+  void tell_status();
+
+  const Options& options_;
+  Log log_;
+  ServiceManager manager_;
+  asio::io_context io_{1};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
+  asio::steady_timer status_timer_{io_};
+  std::unique_ptr<server::RosterServer> server_;
+  Endpoint address_;
+  bool ending_ = false;
+};
+
+int Daemon::run() {
+  if (const auto listening = listen(); !listening) {
+    log_.write(server::Severity::error, listening.error().text);
+    return 1;
+  }
+  std::printf("%s\n", to_text(address_).c_str());
+  std::fflush(stdout);
+  log_.info("rdzvd " + std::string(version()) + " listens on " + to_text(address_));
+  manager_.tell("READY=1");
+  tell_status();
+  hear_signals();
+  io_.run();
+  return 0;
+}
+
+Result<void> Daemon::listen() {
+  const rlim_t files = raise_file_limit();
+  auto handed = take_listener();
+  if (!handed) return handed.error();
+  auto where = server::find_listen_address(options_.listen.host, /*many_hosts=*/true);
+  if (!where && !*handed) return where.error();
+  if (*handed) where = server::ListenAddress{};
+  if (!where->note.empty()) log_.warning(where->note);
+  address_ = {where->address.empty() ? "0.0.0.0" : where->address, 0};
+  server::RosterServerOptions options{
+      .address = where->address,
+      .port = options_.listen.port,
+      .port_advice = "stop it, or give another port with --listen",
+      .listener = std::move(*handed),
+      .identity = {.host = host_name(), .version = std::string(version())},
+      .http = options_.http,
+      .store = options_.store,
+      .store_limits = {.max_memory_bytes = options_.max_memory_bytes / 4 * 3},
+      .handshake_timeout = options_.handshake_timeout,
+      .max_connections = connection_limit(options_.max_connections, files),
+      .max_memory_bytes = options_.max_memory_bytes / 4,
+      .log = [this](server::Severity severity, const std::string& line) {
+        log_.write(severity, line);
+      }};
+  auto server = server::RosterServer::listen(io_, std::move(options));
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  address_.port = server_->port();
+  return {};
+}
+
+void Daemon::hear_signals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    on_signal(signal);
+    hear_signals();
+  });
+}
+
+void Daemon::on_signal(int signal) {
+  if (signal == SIGHUP) {
+    return log_.info(
+        "SIGHUP: there is no configuration file, so there is nothing to read again; "
+        "restart rdzvd for other options (agents come back by themselves)");
+  }
+  const std::string name = signal == SIGTERM ? "SIGTERM" : "SIGINT";
+  if (std::exchange(ending_, true)) {
+    log_.info(name + " again: ending at once");
+    server_->close();
+    return io_.stop();
+  }
+  log_.info(name + ": telling all agents, then ending");
+  manager_.tell("STOPPING=1\nSTATUS=telling all agents");
+  status_timer_.cancel();
+  server_->shut_down("rdzvd on " + host_name() + " was stopped by " + name, kTellingLimit,
+                     [this] { io_.stop(); });
+}
+
+void Daemon::tell_status() {
+  if (!manager_.exists() || ending_) return;
+  const std::size_t runs = server_->snapshots().size();
+  const auto agents = static_cast<std::size_t>(server_->statistics().roster_connections);
+  manager_.tell("STATUS=listening on " + to_text(address_) + ", " +
+                roster::count_text(runs, "run") + ", " + roster::count_text(agents, "agent"));
+  status_timer_.expires_after(kBetweenStatus);
+  status_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) tell_status();
+  });
+}
+
+}  // namespace
+
+int serve(const Options& options) {
+  return Daemon(options).run();
+}
+
+}  // namespace ddprun::rdzvd

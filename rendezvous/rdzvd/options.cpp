@@ -1,0 +1,150 @@
+#include "rendezvous/rdzvd/options.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <charconv>
+#include <optional>
+
+#include "rendezvous/base/decimal.h"
+
+namespace ddprun::rdzvd {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::array kOptions{
+    OptionText{"listen", "HOST:PORT", ":29400",
+               "where to listen: an address literal is bound exactly, without HOST all addresses "
+               "are; port 0 lets the system choose. The real address is the first line of stdout"},
+    OptionText{"http", "on|off", "on", "serve the status page, JSON, metrics and health"},
+    OptionText{"store", "on|off", "on",
+               "serve c10d store clients on the same port: one store for all of them"},
+    OptionText{"max-connections", "N", "0",
+               "close connections over this number; 0: as many as open files allow"},
+    OptionText{"max-memory", "SIZE", "4G",
+               "how much may be held for clients, with K, M or G; three quarters of it for the "
+               "store"},
+    OptionText{"handshake-timeout", "SECONDS", "30",
+               "how long a connection may take to say what it wants"},
+    OptionText{"log-level", "LEVEL", "info", "debug, info, warning or error"},
+    OptionText{"version", "", "", "print the version"},
+    OptionText{"help", "", "", "print this text"},
+};
+constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
+// Below this agents of one large job already fail.
+constexpr std::uint64_t kLeastMemory = 64 << 20;
+
+std::optional<std::uint64_t> read_whole(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+std::optional<std::uint64_t> read_size(std::string_view text) {
+  int shift = 0;
+  if (!text.empty()) {
+    const std::size_t unit = std::string_view("KMG").find(text.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = read_whole(text);
+  if (!number || *number > (std::uint64_t{1} << 44 >> shift)) return {};
+  return *number << shift;
+}
+
+Error wrong(const std::string& name, const std::string& value, const std::string& needed) {
+  return Error{"--" + name + " is '" + value + "', " + needed + " is needed"};
+}
+
+std::optional<Error> set(Options& options, const std::string& name, const std::string& value) {
+  if (name == "help" || name == "version") {
+    (name == "help" ? options.help : options.version) = true;
+  } else if (name == "listen") {
+    const auto endpoint = parse_endpoint(value);
+    if (!endpoint) return Error{"--listen: " + endpoint.error().text};
+    options.listen = *endpoint;
+  } else if (name == "http" || name == "store") {
+    if (value != "on" && value != "off") return wrong(name, value, "on or off");
+    (name == "http" ? options.http : options.store) = value == "on";
+  } else if (name == "max-connections") {
+    const auto number = read_whole(value);
+    if (!number) return wrong(name, value, "a whole number");
+    options.max_connections = *number;
+  } else if (name == "max-memory") {
+    const auto size = read_size(value);
+    if (!size || *size < kLeastMemory) return wrong(name, value, "at least 64M");
+    options.max_memory_bytes = *size;
+  } else if (name == "handshake-timeout") {
+    const auto seconds = read_decimal(value);
+    if (!seconds || *seconds < 0.001 || *seconds > 86'400)
+      return wrong(name, value, "a number of seconds above 0 and up to a day");
+    options.handshake_timeout = std::chrono::milliseconds(static_cast<int>(*seconds * 1000));
+  } else {
+    if (std::ranges::find(kLevels, value) == kLevels.end())
+      return wrong(name, value, "debug, info, warning or error");
+    options.log_level = value;
+  }
+  return {};
+}
+
+po::options_description description() {
+  po::options_description all;
+  for (const OptionText& option : kOptions) {
+    const std::string name(option.name);
+    if (option.metavar.empty())
+      all.add_options()(name.c_str(), "");
+    else
+      all.add_options()(name.c_str(), po::value<std::string>(), "");
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const OptionText> option_texts() {
+  return kOptions;
+}
+
+Result<Options> parse_options(const std::vector<std::string>& words) {
+  using namespace po::command_line_style;
+  Options options;
+  try {
+    const auto known = description();
+    // Without guessing: an option that comes later must not change what a prefix means.
+    const auto parsed = po::command_line_parser(words)
+                            .options(known)
+                            .positional({})
+                            .style(allow_long | long_allow_adjacent | long_allow_next)
+                            .run();
+    for (const auto& each : parsed.options) {
+      if (auto error = set(options, each.string_key, each.value.empty() ? "" : each.value.front()))
+        return *error;
+    }
+  } catch (const po::error& error) {
+    return Error{std::string(error.what()) + "; see rdzvd --help"};
+  }
+  return options;
+}
+
+std::string help_text() {
+  std::string text =
+      "usage: rdzvd [options]\n\n"
+      "The rendezvous daemon: where the nodes of jobs started by ddprun meet. One port\n"
+      "serves the agents of many runs, a status page and a store.\n\n";
+  for (const OptionText& option : kOptions) {
+    text += "  --" + std::string(option.name);
+    if (!option.metavar.empty()) text += " " + std::string(option.metavar);
+    text += "\n      " + std::string(option.help);
+    if (!option.fallback.empty()) text += " (" + std::string(option.fallback) + ")";
+    text += "\n";
+  }
+  return text + "\nSIGTERM tells all agents and ends with 0. More: man rdzvd\n";
+}
+
+}  // namespace ddprun::rdzvd

@@ -1,0 +1,44 @@
+// rdzvd's command line.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rendezvous/base/endpoint.h"
+#include "rendezvous/base/result.h"
+
+namespace ddprun::rdzvd {
+
+struct Options {
+  Endpoint listen;  // an empty host: all addresses
+  bool http = true;
+  bool store = true;
+  std::size_t max_connections = 0;  // 0: as many as open files allow
+  std::uint64_t max_memory_bytes = std::uint64_t{4} << 30;
+  std::chrono::milliseconds handshake_timeout{30'000};
+  std::string log_level = "info";
+  // Only print this, and end.
+  bool help = false;
+  bool version = false;
+};
+
+// One option, for the parser, the help and the manual page.
+struct OptionText {
+  std::string_view name;     // without dashes
+  std::string_view metavar;  // empty: takes no value
+  std::string_view fallback;
+  std::string_view help;
+};
+std::span<const OptionText> option_texts();
+
+// `words` without the program's name. The Error is one line that names the option and what is
+// wrong.
+Result<Options> parse_options(const std::vector<std::string>& words);
+std::string help_text();
+
+}  // namespace ddprun::rdzvd

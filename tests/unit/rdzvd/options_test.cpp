@@ -1,0 +1,59 @@
+// rdzvd's command line.
+#include "rendezvous/rdzvd/options.h"
+
+#include <gmock/gmock.h>
+
+namespace ddprun::rdzvd {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Options, HaveDefaultsAndTakeBothSpellings) {
+  const auto none = parse_options({});
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->listen.host, "");
+  EXPECT_EQ(none->listen.port, 29400);
+  EXPECT_TRUE(none->http && none->store);
+  const auto all = parse_options({"--listen=10.0.0.1:0", "--http", "off", "--store=off",
+                                  "--max-connections", "5", "--max-memory=2G",
+                                  "--handshake-timeout", "0.25", "--log-level", "debug"});
+  ASSERT_TRUE(all) << all.error().text;
+  EXPECT_EQ(all->listen.host, "10.0.0.1");
+  EXPECT_EQ(all->listen.port, 0);
+  EXPECT_FALSE(all->http || all->store);
+  EXPECT_EQ(all->max_connections, 5u);
+  EXPECT_EQ(all->max_memory_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(all->handshake_timeout.count(), 250);
+  EXPECT_EQ(all->log_level, "debug");
+}
+
+TEST(Options, DefaultsAreWhatTheTextsSay) {
+  std::vector<std::string> words;
+  for (const OptionText& option : option_texts()) {
+    EXPECT_THAT(help_text(), HasSubstr("  --" + std::string(option.name)));
+    if (option.metavar.empty()) continue;
+    words.push_back("--" + std::string(option.name));
+    words.emplace_back(option.fallback);
+  }
+  const auto said = parse_options(words);
+  const auto none = parse_options({});
+  ASSERT_TRUE(said && none);
+  EXPECT_EQ(said->listen.port, none->listen.port);
+  EXPECT_EQ(said->http, none->http);
+  EXPECT_EQ(said->store, none->store);
+  EXPECT_EQ(said->max_connections, none->max_connections);
+  EXPECT_EQ(said->max_memory_bytes, none->max_memory_bytes);
+  EXPECT_EQ(said->handshake_timeout, none->handshake_timeout);
+  EXPECT_EQ(said->log_level, none->log_level);
+}
+
+TEST(Options, MistakesNameTheOption) {
+  for (const char* size : {"", "G", "1", "63M", "-1", "1.5G", "99999999999G"})
+    EXPECT_THAT(parse_options({"--max-memory", size}).error().text, HasSubstr("--max-memory is"))
+        << size;
+  for (const char* word : {"--lis", "-l", "--http", "word", "--help=1"})
+    EXPECT_THAT(parse_options({word}).error().text, HasSubstr("see rdzvd --help")) << word;
+}
+
+}  // namespace
+}  // namespace ddprun::rdzvd
