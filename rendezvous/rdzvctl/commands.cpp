@@ -1,0 +1,159 @@
+#include "rendezvous/rdzvctl/commands.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "rendezvous/client/store_client.h"
+#include "rendezvous/rdzvctl/ask.h"
+#include "rendezvous/rdzvctl/status_text.h"
+
+namespace ddprun::rdzvctl {
+namespace {
+
+using protocol::ServerMessage;
+
+constexpr std::chrono::seconds kLimit{10};
+constexpr std::chrono::seconds kStacksLimit{60};  // longer than the server waits for the nodes
+constexpr std::chrono::seconds kBetweenLooks{2};
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+int fail(const std::string& why) {
+  std::fprintf(stderr, "rdzvctl: %s\n", why.c_str());
+  return 1;
+}
+
+std::string who_asks() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const passwd* user = ::getpwuid(::getuid());
+  return "rdzvctl on " + std::string(host.data()) + " by " +
+         (user == nullptr ? "user " + std::to_string(::getuid()) : user->pw_name);
+}
+
+// An answer of type `Answer` from the server.
+template <class Answer>
+Result<Answer> ask_for(const Options& options, const protocol::AgentMessage& question,
+                       std::chrono::seconds limit = kLimit) {
+  auto message = ask(options.endpoint, question, limit);
+  if (!message) return message.error();
+  if (auto* answer = std::get_if<Answer>(&*message)) return std::move(*answer);
+  return Error{to_text(options.endpoint) + ": the answer is \"" + std::string(type_name(*message)) +
+               "\", which was not asked for"};
+}
+
+protocol::AskStatus status_question(const Options& options) {
+  if (options.run.empty()) return {};
+  return {.run = options.run};
+}
+
+int status(const Options& options) {
+  const auto answer = ask_for<protocol::StatusAnswer>(options, status_question(options));
+  if (!answer) return fail(answer.error().text);
+  print(options.json ? boost::json::serialize(answer->runs) + "\n" : status_text(answer->runs));
+  return 0;
+}
+
+int watch(const Options& options) {
+  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  while (true) {
+    const auto answer = ask_for<protocol::StatusAnswer>(options, status_question(options));
+    if (!answer) return fail(answer.error().text);
+    // Home, and erase what is below: no flicker.
+    print((terminal ? "\x1b[H\x1b[J" : "") + status_text(answer->runs) + (terminal ? "" : "\n"));
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+int cancel(const Options& options) {
+  const auto answer = ask_for<protocol::CancelAnswer>(
+      options, protocol::AskCancel{.run = options.run, .by = who_asks()});
+  if (!answer) return fail(answer.error().text);
+  print(answer->text + "\n");
+  return 0;
+}
+
+int stacks(const Options& options) {
+  const auto answer = ask_for<protocol::StacksAnswer>(
+      options, protocol::AskStacks{.run = options.run}, kStacksLimit);
+  if (!answer) return fail(answer.error().text);
+  int code = 0;
+  for (const auto& node : answer->nodes) {
+    if (node.path) {
+      print(node.node + ": " + *node.path + "\n");
+    } else {
+      code = fail(node.node + ": no stacks: " + node.failed.value_or("it does not say why"));
+    }
+  }
+  return code;
+}
+
+// Keys as the wire has them, so that those of every client can be seen.
+Result<client::StoreClient> connect_store(const Options& options) {
+  return client::StoreClient::connect({.host = options.endpoint.host,
+                                       .port = options.endpoint.port,
+                                       .connect_timeout = kLimit,
+                                       .reply_timeout = kLimit,
+                                       .key_prefix = ""});
+}
+
+int list_keys(client::StoreClient& store) {
+  auto keys = store.list_keys();
+  if (!keys) return fail(keys.error().text);
+  std::ranges::sort(*keys);
+  for (const std::string& key : *keys) print(key + "\n");
+  return 0;
+}
+
+int store_command(const Options& options) {
+  auto store = connect_store(options);
+  if (!store) return fail(store.error().text);
+  if (options.command == Command::store_list) return list_keys(*store);
+  if (options.command == Command::store_get) {
+    const auto value = store->get(options.key, std::chrono::milliseconds(0));
+    if (!value) return fail(value.error().text);
+    if (!*value) return fail("there is no key " + options.key);
+    std::fwrite((*value)->data(), 1, (*value)->size(), stdout);
+    print("\n");
+    return 0;
+  }
+  if (options.command == Command::store_set) {
+    const auto set = store->set(options.key, options.value);
+    if (!set) return fail(set.error().text);
+    const std::array keys{options.key};
+    const auto there = store->check(keys);  // so that it has been applied
+    return there ? 0 : fail(there.error().text);
+  }
+  const auto deleted = store->delete_key(options.key);
+  if (!deleted) return fail(deleted.error().text);
+  return *deleted ? 0 : fail("there is no key " + options.key);
+}
+
+}  // namespace
+
+int run(const Options& options) {
+  switch (options.command) {
+    case Command::status:
+      return status(options);
+    case Command::watch:
+      return watch(options);
+    case Command::cancel:
+      return cancel(options);
+    case Command::stacks:
+      return stacks(options);
+    default:
+      return store_command(options);
+  }
+}
+
+}  // namespace ddprun::rdzvctl

@@ -1,0 +1,30 @@
+// rdzvctl: asks a rendezvous server about its runs.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "rendezvous/base/version.h"
+#include "rendezvous/rdzvctl/commands.h"
+#include "rendezvous/rdzvctl/options.h"
+
+int main(int argc, char** argv) {
+  using namespace ddprun;
+  const char* endpoint = std::getenv("RDZV_ENDPOINT");
+  const auto options = rdzvctl::parse_options(
+      {argv + (argc > 0 ? 1 : 0), argv + argc},
+      endpoint == nullptr ? std::nullopt : std::optional<std::string>(endpoint));
+  if (!options) {
+    std::fprintf(stderr, "rdzvctl: %s\n", options.error().text.c_str());
+    return 2;
+  }
+  if (options->help) return std::fputs(rdzvctl::help_text().c_str(), stdout) < 0;
+  if (options->version) return std::printf("rdzvctl %s\n", std::string(version()).c_str()) < 0;
+  try {
+    return rdzvctl::run(*options);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "rdzvctl: cannot go on: %s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,112 @@
+#include "rendezvous/rdzvctl/options.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/positional_options.hpp>
+#include <boost/program_options/variables_map.hpp>
+
+namespace ddprun::rdzvctl {
+namespace {
+
+namespace po = boost::program_options;
+using Words = std::vector<std::string>;
+
+struct Usage {
+  std::string_view words;  // the command
+  Command command;
+  std::size_t least;  // words behind it
+  std::size_t most;
+  std::string_view usage;
+};
+
+constexpr std::array kUsages{
+    Usage{"status", Command::status, 0, 1, "status [RUN] [--json]"},
+    Usage{"watch", Command::watch, 0, 1, "watch [RUN]"},
+    Usage{"cancel", Command::cancel, 1, 1, "cancel RUN"},
+    Usage{"stacks", Command::stacks, 1, 1, "stacks RUN"},
+    Usage{"store ls", Command::store_list, 0, 0, "store ls"},
+    Usage{"store get", Command::store_get, 1, 1, "store get KEY"},
+    Usage{"store set", Command::store_set, 2, 2, "store set KEY VALUE"},
+    Usage{"store delete", Command::store_delete, 1, 1, "store delete KEY"},
+};
+
+// Which command the words begin with; they are taken away.
+const Usage* take_command(Words& words) {
+  const std::size_t count = !words.empty() && words.front() == "store" ? 2 : 1;
+  if (words.size() < count) return nullptr;
+  const std::string name = count == 1 ? words[0] : words[0] + " " + words[1];
+  const auto* usage = std::ranges::find(kUsages, name, &Usage::words);
+  if (usage == kUsages.end()) return nullptr;
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  return usage;
+}
+
+Result<Options> set_command(Options options, Words words) {
+  const std::string first = words.empty() ? "" : words.front();
+  const Usage* usage = take_command(words);
+  if (usage == nullptr) {
+    return Error{
+        (first.empty() ? "a command is missing" : "'" + first + "' is no command that is known") +
+        std::string("; see rdzvctl --help")};
+  }
+  if (words.size() < usage->least || words.size() > usage->most)
+    return Error{"usage: rdzvctl " + std::string(usage->usage)};
+  options.command = usage->command;
+  const bool of_store = usage->words.starts_with("store");
+  if (!words.empty()) (of_store ? options.key : options.run) = words[0];
+  if (words.size() == 2) options.value = words[1];
+  if (options.json && options.command != Command::status) return Error{"--json is for status only"};
+  return options;
+}
+
+}  // namespace
+
+Result<Options> parse_options(const Words& words, const std::optional<std::string>& endpoint) {
+  po::options_description known;
+  known.add_options()("endpoint", po::value<std::string>(), "")("json", "")("version", "")(
+      "help", "")("words", po::value<Words>(), "");
+  po::positional_options_description positional;
+  positional.add("words", -1);
+  po::variables_map given;
+  try {
+    using namespace po::command_line_style;
+    po::store(po::command_line_parser(words)
+                  .options(known)
+                  .positional(positional)
+                  .style(allow_long | long_allow_adjacent | long_allow_next)
+                  .run(),
+              given);
+  } catch (const po::error& error) {
+    return Error{std::string(error.what()) + "; see rdzvctl --help"};
+  }
+  Options options{.json = given.contains("json"),
+                  .help = given.contains("help"),
+                  .version = given.contains("version")};
+  if (options.help || options.version) return options;
+  const std::string where = given.contains("endpoint") ? given["endpoint"].as<std::string>()
+                                                       : endpoint.value_or("127.0.0.1");
+  const auto parsed = parse_endpoint(where);
+  if (!parsed) return Error{"the endpoint: " + parsed.error().text};
+  options.endpoint = *parsed;
+  if (options.endpoint.host.empty()) options.endpoint.host = "127.0.0.1";
+  return set_command(std::move(options),
+                     given.contains("words") ? given["words"].as<Words>() : Words{});
+}
+
+std::string help_text() {
+  std::string text =
+      "usage: rdzvctl [--endpoint HOST:PORT] COMMAND\n\n"
+      "Asks a rendezvous server, rdzvd or the one inside ddprun, about its runs.\n\n";
+  for (const Usage& usage : kUsages) text += "  rdzvctl " + std::string(usage.usage) + "\n";
+  return text +
+         "\n  --endpoint HOST:PORT  the server; else $RDZV_ENDPOINT, else 127.0.0.1:29400\n"
+         "  --json                status as JSON\n"
+         "  --version, --help\n\n"
+         "cancel and stacks are taken from the server's own host only.\n"
+         "Ends with 0, with 1 if the server could not be asked or refused, with 2 for a wrong\n"
+         "command line.\n";
+}
+
+}  // namespace ddprun::rdzvctl

@@ -1,0 +1,42 @@
+// rdzvctl's command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/base/endpoint.h"
+#include "rendezvous/base/result.h"
+
+namespace ddprun::rdzvctl {
+
+enum class Command {
+  status,
+  watch,
+  cancel,
+  stacks,
+  store_list,
+  store_get,
+  store_set,
+  store_delete
+};
+
+struct Options {
+  Command command = Command::status;
+  Endpoint endpoint;
+  std::string run;    // empty: all
+  std::string key;    // of store commands
+  std::string value;  // of store_set
+  bool json = false;
+  // Only print this, and end.
+  bool help = false;
+  bool version = false;
+};
+
+// `words` without the program's name; `endpoint` is $RDZV_ENDPOINT, used without --endpoint. The
+// Error is one line.
+Result<Options> parse_options(const std::vector<std::string>& words,
+                              const std::optional<std::string>& endpoint);
+std::string help_text();
+
+}  // namespace ddprun::rdzvctl
