@@ -4,6 +4,7 @@
 
 #include "launcher/cli/options.h"
 #include "launcher/cli/version.h"
+#include "packaging/man/roff.h"
 
 namespace ddprun::packaging {
 namespace {
@@ -196,21 +197,6 @@ of the sources.
 .BR gdb (1),
 .BR numactl (8)
 )";
-
-// Text as roff: a dash that can be copied, and no line that begins with a request.
-std::string roff(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '-') escaped += '\\';
-    if (c == '\\')
-      escaped += "\\e";
-    else if (c == '\'')
-      escaped += "\\(aq";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
 
 void append_option(std::string& page, const Option& option) {
   page += ".TP\n\\fB";
