@@ -1,0 +1,135 @@
+// rdzvctl against a real rdzvd.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "tests/integration/rdzvd/real_rdzvd.h"
+#include "tests/integration/support/loopback_port.h"
+
+namespace ddprun::test {
+namespace {
+
+using namespace protocol;
+using server::join_of;
+using server::RawAgent;
+using testing::HasSubstr;
+
+class Rdzvctl : public testing::Test {
+ protected:
+  std::vector<std::string> words(std::vector<std::string> behind) const {
+    behind.insert(behind.begin(), {DDPRUN_RDZVCTL, "--endpoint", rdzvd_.address()});
+    return behind;
+  }
+  Finished ctl(std::vector<std::string> behind) const { return run(words(std::move(behind))); }
+
+  RealRdzvd rdzvd_;
+};
+
+TEST_F(Rdzvctl, ShowsTheRuns) {
+  EXPECT_THAT(ctl({"status"}).out, HasSubstr("no runs"));
+  RawAgent a(rdzvd_.port());
+  a.say(join_of("exp", "node-a", 2));
+  ASSERT_TRUE(a.await<Welcome>());
+  const Finished waiting = ctl({"status", "exp"});
+  EXPECT_EQ(waiting.code, 0) << waiting.err;
+  EXPECT_THAT(waiting.out, HasSubstr("run exp: waiting for "));
+  EXPECT_THAT(waiting.out, HasSubstr("1 of 2 nodes "));
+  EXPECT_THAT(waiting.out, HasSubstr("node-a"));
+  RawAgent b(rdzvd_.port());
+  b.say(join_of("exp", "node-b", 2));
+  ASSERT_TRUE(b.await<Assignment>());
+  a.say(Started{.round = 0, .workers = {{11, "GPU 4"}, {12, "GPU 5"}}});
+  const auto runs = boost::json::parse(ctl({"status", "--json"}).out);
+  EXPECT_EQ(runs.at(0).at("state"), "running");
+  EXPECT_THAT(ctl({"status"}).out, HasSubstr("GPU 4, GPU 5"));
+  const Finished unknown = ctl({"status", "other"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no run other here"));
+}
+
+TEST_F(Rdzvctl, CancelsARun) {
+  RawAgent a(rdzvd_.port());
+  a.say(join_of("exp", "a", 1));
+  ASSERT_TRUE(a.await<Assignment>());
+  const Finished end = ctl({"cancel", "exp"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.out, HasSubstr("run exp is cancelled"));
+  const auto abort = a.await<Abort>();
+  ASSERT_TRUE(abort);
+  EXPECT_EQ(abort->cause.kind, Cause::Kind::cancelled);
+  EXPECT_THAT(abort->why, HasSubstr("rdzvctl on "));
+}
+
+TEST_F(Rdzvctl, AsksEachNodeForItsStacks) {
+  RawAgent a(rdzvd_.port());
+  RawAgent b(rdzvd_.port());
+  a.say(join_of("exp", "a", 2));
+  b.say(join_of("exp", "b", 2));
+  ASSERT_TRUE(a.await<Assignment>() && b.await<Assignment>());
+  Program ctl(words({"stacks", "exp"}));
+  const auto ask_a = a.await<TakeStacks>();
+  const auto ask_b = b.await<TakeStacks>();
+  ASSERT_TRUE(ask_a && ask_b);
+  a.say(StacksDone{.id = ask_a->id, .path = "/tmp/stacks-a.txt"});
+  b.say(StacksDone{.id = ask_b->id, .failed = "gdb is not installed"});
+  const Finished end = ctl.finish();
+  EXPECT_EQ(end.code, 1) << "one node has none";
+  EXPECT_EQ(end.out, "a: /tmp/stacks-a.txt\n");
+  EXPECT_EQ(end.err, "rdzvctl: b: no stacks: gdb is not installed\n");
+}
+
+TEST_F(Rdzvctl, LooksIntoTheStore) {
+  EXPECT_EQ(ctl({"store", "set", "/b", "two words"}).code, 0);
+  EXPECT_EQ(ctl({"store", "set", "/a", "1"}).code, 0);
+  EXPECT_EQ(ctl({"store", "ls"}).out, "/a\n/b\n");
+  EXPECT_EQ(ctl({"store", "get", "/b"}).out, "two words\n");
+  EXPECT_EQ(ctl({"store", "delete", "/b"}).code, 0);
+  EXPECT_EQ(ctl({"store", "get", "/b"}).code, 1);
+  EXPECT_THAT(ctl({"store", "delete", "/b"}).err, HasSubstr("there is no key /b"));
+}
+
+TEST_F(Rdzvctl, WatchShowsAgainAndAgain) {
+  Program watch(words({"watch"}));
+  EXPECT_TRUE(watch.wait_for_output("no runs"));
+  RawAgent a(rdzvd_.port());
+  a.say(join_of("exp", "a", 2));
+  ASSERT_TRUE(a.await<Welcome>());
+  EXPECT_TRUE(watch.wait_for_output("run exp: waiting"));
+}
+
+TEST_F(Rdzvctl, TakesTheEndpointFromTheEnvironment) {
+  const Finished end =
+      run({DDPRUN_RDZVCTL, "status"}, {.environment = {"RDZV_ENDPOINT=" + rdzvd_.address()}});
+  EXPECT_EQ(end.code, 0) << end.err;
+}
+
+TEST(RdzvctlMistakes, AreOneLineEach) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes{
+      {{}, "a command is missing"},
+      {{"dance"}, "'dance' is no command"},
+      {{"cancel"}, "usage: rdzvctl cancel RUN"},
+      {{"store", "set", "k"}, "usage: rdzvctl store set KEY VALUE"},
+      {{"cancel", "r", "--json"}, "--json is for status only"},
+      {{"--endpoint", "a:b", "status"}, "the endpoint: 'a:b'"}};
+  for (const auto& [words, text] : mistakes) {
+    std::vector<std::string> all{DDPRUN_RDZVCTL};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished end = run(all);
+    EXPECT_EQ(end.code, 2) << text;
+    EXPECT_THAT(end.err, HasSubstr(text));
+    EXPECT_EQ(lines(end.err).size(), 1u);
+  }
+}
+
+TEST(RdzvctlMistakes, NobodyThereIsSaid) {
+  const LoopbackPort nobody;
+  const std::string where = "127.0.0.1:" + std::to_string(nobody.number());
+  const Finished end = run({DDPRUN_RDZVCTL, "--endpoint", where, "status"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr(where));
+  EXPECT_EQ(lines(end.err).size(), 1u);
+}
+
+}  // namespace
+}  // namespace ddprun::test

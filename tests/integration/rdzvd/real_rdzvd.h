@@ -1,0 +1,53 @@
+// A real rdzvd on a port of the system's choice.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/integration/support/run.h"
+#include "tests/unit/server/raw_agent.h"
+
+namespace ddprun::test {
+
+class RealRdzvd {
+ public:
+  explicit RealRdzvd(std::vector<std::string> options = {}, RunOptions run = {})
+      : program_(words(std::move(options)), std::move(run)) {
+    EXPECT_TRUE(program_.wait_for_output("\n")) << "it does not listen";
+    address_ = program_.out().substr(0, program_.out().find('\n'));
+    port_ = static_cast<std::uint16_t>(std::atoi(address_.c_str() + address_.rfind(':') + 1));
+  }
+
+  // As it has printed it.
+  const std::string& address() const { return address_; }
+  std::uint16_t port() const { return port_; }
+  Program& program() { return program_; }
+  // Sends SIGTERM and returns how it ended.
+  Finished stop() {
+    ::kill(program_.pid(), SIGTERM);
+    return program_.finish();
+  }
+
+ private:
+  static std::vector<std::string> words(std::vector<std::string> options) {
+    std::vector<std::string> all{DDPRUN_RDZVD, "--listen", "127.0.0.1:0"};
+    all.insert(all.end(), options.begin(), options.end());
+    return all;
+  }
+
+  Program program_;
+  std::string address_;
+  std::uint16_t port_ = 0;
+};
+
+inline std::string get_page(std::uint16_t port, const std::string& target) {
+  server::RawClient browser(port, false);
+  browser.send("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  return browser.receive_all();
+}
+
+}  // namespace ddprun::test
