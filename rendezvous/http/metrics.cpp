@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdio>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -17,9 +17,10 @@ using roster::Snapshot;
 using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
 std::string number_text(double number) {
+  // Not std::to_chars, which would make every start of ddprun load the maths library.
   std::array<char, 32> text;
-  const auto end = std::to_chars(text.begin(), text.end(), number).ptr;
-  return {text.begin(), end};
+  const int length = std::snprintf(text.data(), text.size(), "%.15g", number);
+  return {text.data(), static_cast<std::size_t>(length)};
 }
 
 double seconds(std::chrono::nanoseconds span) {
