@@ -6,6 +6,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/integration/support/loopback_port.h"
+
 namespace ddprun::test {
 namespace {
 
@@ -27,6 +29,16 @@ std::optional<Record> read_record(const std::string& path) {
     record.environment[texts[i].substr(0, equals)] = texts[i].substr(equals + 1);
   }
   return record;
+}
+
+// Replaces `text` in the first word that ends with it.
+bool replace_in_one(std::vector<std::string>& words, const std::string& text,
+                    const std::string& by) {
+  const auto word =
+      std::ranges::find_if(words, [&](const std::string& w) { return w.ends_with(text); });
+  if (word == words.end()) return false;
+  word->replace(word->size() - text.size(), text.size(), by);
+  return true;
 }
 
 }  // namespace
@@ -87,11 +99,14 @@ Finished Stage::run(const std::vector<std::string>& words,
     fs::remove(entry.path());
   }
   Finished end = start(ddprun_words(words), environment);
-  // A line has the port that its author chose, and the system may have given it to somebody else
-  // for a moment. Nothing was started then.
-  for (int i = 0; i < 200 && end.err.find("cannot listen on port") != std::string::npos; ++i) {
-    test::run({"/bin/sleep", "0.05"});
-    end = start(ddprun_words(words), environment);
+  // A line has the port that its author chose, and somebody else may have it, or may have had it a
+  // minute ago. Nothing was started then, and another port does as well.
+  const std::string refusal = "cannot listen on port ";
+  std::vector<std::string> again = words;
+  for (std::size_t at = 0; (at = end.err.find(refusal)) != std::string::npos;) {
+    const std::string taken = std::to_string(std::stoi(end.err.substr(at + refusal.size())));
+    if (!replace_in_one(again, taken, std::to_string(LoopbackPort().number()))) break;
+    end = start(ddprun_words(again), environment);
   }
   return end;
 }
