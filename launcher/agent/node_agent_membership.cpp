@@ -80,8 +80,10 @@ void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
                    job_.plan);
   if (!parts_) {
     job_.timings.store_listening = std::chrono::steady_clock::now();
-    if (auto made = make_parts(membership_->run_directory()); !made)
-      return leave(made.error().text);
+    if (auto made = make_parts(membership_->run_directory()); !made) {
+      leave(made.error().text);
+      return membership_->on_round_ended(false);  // no worker was started
+    }
   } else {
     if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note(job_.plan.start_line);
     events_.restart(round.assignment.round, round.assignment.why);

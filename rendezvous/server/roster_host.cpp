@@ -1,6 +1,7 @@
 #include "rendezvous/server/roster_host.h"
 
 #include <boost/asio/post.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "rendezvous/protocol/roster_codec.h"
@@ -143,10 +144,25 @@ void RosterHost::perform(roster::Decision decision) {
   drop_slow(touched);
 }
 
+// Whoever asks for more than fits into a message must not end the server by that.
+std::string RosterHost::encoded(const protocol::ServerMessage& message) const {
+  std::string text;
+  try {
+    protocol::encode(text, message);
+  } catch (const std::length_error& too_large) {
+    const std::string why = std::string(type_name(message)) +
+                            " is larger than the 1 MiB of a message (" + too_large.what() +
+                            "); ask for one run, or read /api/v1/runs";
+    log(Severity::warning, why);
+    text.clear();
+    protocol::encode(text, protocol::ServerMessage(protocol::Refused{why}));
+  }
+  return text;
+}
+
 void RosterHost::carry_out(const roster::Send& send, std::vector<Id>& touched) {
   note(send);
-  std::string text;
-  protocol::encode(text, send.message);
+  std::string text = encoded(send.message);
   const Bytes bytes = counted_bytes(std::move(text), memory_);
   for (const Id id : send.to) {
     RosterSession* session = find(id);

@@ -71,6 +71,7 @@ class RosterHost final : private RosterSession::Owner {
   void forget(Id id);
 
   void perform(roster::Decision decision);
+  std::string encoded(const protocol::ServerMessage& message) const;
   void carry_out(const roster::Send& send, std::vector<Id>& touched);
   void carry_out(const roster::Close& close);
   void drop_slow(const std::vector<Id>& touched);

@@ -11,6 +11,20 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(NodeThatCannotBeginTest, EndsAndSoDoTheOthers) {
+  const FixedJob job(2);
+  const Words command = shell("exec sleep 60");
+  const auto first = job.node(0, command);
+  const auto second = job.node(1, command, {"--log-dir", "/proc/none"});
+  const Finished end = second->finish();
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ(end.code, 125) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("/proc/none"));
+  const Finished other = first->finish();
+  EXPECT_FALSE(other.timed_out);
+  EXPECT_EQ(other.code, 125) << other.err;
+}
+
 class UnevenEndTest : public testing::TestWithParam<int> {};
 
 // The node whose work is done stays, and with it what it hosts.

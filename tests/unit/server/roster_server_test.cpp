@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "tests/unit/server/running_roster_server.h"
 
 namespace ddprun::server {
@@ -93,6 +97,32 @@ TEST(RosterServer, ThreeProtocolsOnOnePort) {
   EXPECT_NE(metrics.find("\nrdzv_run_nodes{run=\"my run\",state=\"waiting\"} 1\n"),
             std::string::npos);
   EXPECT_TRUE(server.warnings().empty());
+}
+
+TEST(RosterServer, AnAnswerThatIsTooLargeIsRefusedAndEndsNothing) {
+  RunningRosterServer server;
+  Started started{.round = 0};
+  started.workers.assign(1500, {1, std::string(120, 'x')});
+  std::vector<std::unique_ptr<RawAgent>> agents;
+  for (int i = 0; i < 8; ++i) {
+    agents.push_back(std::make_unique<RawAgent>(server.port()));
+    agents.back()->say(join_of("r" + std::to_string(i), "a", 1));
+    ASSERT_TRUE(agents.back()->await<Assignment>());
+    agents.back()->say(started);
+  }
+  // Not all of it may have arrived when the first one asks.
+  std::optional<Refused> refused;
+  for (int i = 0; i < 200 && !refused; ++i) {
+    RawAgent asks(server.port());
+    asks.say(AskStatus{});
+    const auto answer = asks.next();
+    if (answer && std::holds_alternative<Refused>(*answer)) refused = std::get<Refused>(*answer);
+  }
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->why.find("1 MiB"), std::string::npos) << refused->why;
+  RawAgent later(server.port());
+  later.say(join_of("other", "b", 2));
+  EXPECT_TRUE(later.await<Welcome>());
 }
 
 TEST(RosterServer, HttpMistakesAreAnsweredInWords) {
