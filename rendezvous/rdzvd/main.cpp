@@ -1,6 +1,7 @@
 // rdzvd: where the nodes of a job meet. See docs/architecture.md.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -18,6 +19,13 @@ int main(int argc, char** argv) {
   }
   if (options->help) return std::fputs(rdzvd::help_text().c_str(), stdout) < 0;
   if (options->version) return std::printf("rdzvd %s\n", std::string(version()).c_str()) < 0;
+  if (const char* token = std::getenv("RDZV_TOKEN"); token != nullptr && *token != '\0') {
+    std::fputs(
+        "rdzvd: RDZV_TOKEN is set, but this version cannot guard its port yet; unset it, and let "
+        "only trusted hosts reach the port\n",
+        stderr);
+    return 2;
+  }
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return rdzvd::serve(*options);

@@ -5,6 +5,8 @@
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace ddprun::server {
 namespace {
@@ -21,8 +23,11 @@ bool is_loopback_literal(const std::string& text) {
   return !error && address.is_loopback();
 }
 
+// The names that mean this host and nothing else; a host's own name may resolve to loopback too.
 bool names_loopback(const std::string& host) {
-  return host == "localhost" || host.ends_with(".localhost") || host == "ip6-localhost";
+  static const std::set<std::string> names{"localhost", "localhost.", "localhost.localdomain",
+                                           "ip6-localhost", "ip6-loopback"};
+  return names.contains(host) || host.ends_with(".localhost");
 }
 
 }  // namespace

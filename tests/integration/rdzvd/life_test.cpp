@@ -87,10 +87,19 @@ TEST(Rdzvd, APortThatIsTakenIsNamedWithItsHolder) {
   EXPECT_THAT(end.err, HasSubstr("give another port with --listen"));
 }
 
+// A name that is too long is refused without asking a name server.
 TEST(Rdzvd, AHostThatDoesNotResolveIsSaid) {
-  const Finished end = run({DDPRUN_RDZVD, "--listen", "no-such-host.invalid:0"});
+  const std::string name(70, 'x');
+  const Finished end = run({DDPRUN_RDZVD, "--listen", name + ":0"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("the host name 'no-such-host.invalid' does not resolve"));
+  EXPECT_THAT(end.err, HasSubstr("the host name '" + name + "' does not resolve"));
+}
+
+TEST(Rdzvd, ATokenThatItCannotUseYetIsRefused) {
+  const Finished end = run({DDPRUN_RDZVD}, {.environment = {"RDZV_TOKEN=secret"}});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.err, StartsWith("rdzvd: RDZV_TOKEN is set, but this version cannot guard"));
+  EXPECT_THAT(end.err, Not(HasSubstr("secret")));
 }
 
 TEST(Rdzvd, LocalhostMeansLoopback) {

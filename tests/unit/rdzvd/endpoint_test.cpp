@@ -42,6 +42,8 @@ TEST(ListenAddress, LiteralsAreBoundExactly) {
 }
 
 TEST(ListenAddress, ANameOfThisHostThatMeansLoopbackIsNoWishForIt) {
+  for (const char* name : {"localhost", "localhost.localdomain", "ip6-loopback", "a.localhost"})
+    EXPECT_EQ(server::choose_listen_address(name, {"127.0.0.1"}, true).address, "127.0.0.1");
   const auto many = server::choose_listen_address("node1", {"127.0.1.1"}, true);
   EXPECT_EQ(many.address, "");
   EXPECT_THAT(many.note, HasSubstr("the name node1 resolves to 127.0.1.1 on this host"));
