@@ -2,7 +2,7 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "launcher/report/printable.h"
+#include "rendezvous/base/printable.h"
 
 namespace ddprun::report {
 namespace {

@@ -13,10 +13,6 @@ namespace ddprun::report {
 // shown as \xNN. The result is valid UTF-8.
 std::string printable(std::string_view line);
 
-// The bytes as they are, but for those that are not UTF-8, which become \xNN. For JSON, which
-// escapes the rest itself.
-std::string valid_utf8(std::string_view bytes);
-
 // Columns that valid UTF-8 takes, with every character as one.
 std::size_t columns(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "rendezvous/base/printable.h"
 #include "rendezvous/client/store_client.h"
 #include "rendezvous/rdzvctl/ask.h"
 #include "rendezvous/rdzvctl/status_text.h"
@@ -24,13 +25,33 @@ constexpr std::chrono::seconds kStacksLimit{60};  // longer than the server wait
 constexpr std::chrono::seconds kBetweenLooks{2};
 
 void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
 int fail(const std::string& why) {
-  std::fprintf(stderr, "rdzvctl: %s\n", why.c_str());
+  std::fprintf(stderr, "rdzvctl: %s\n", printable(why).c_str());
   return 1;
+}
+
+// What others have written, for stdout: as it is for a program that reads it, and without anything
+// that a terminal would obey for a person.
+std::string shown(const std::string& foreign) {
+  return ::isatty(STDOUT_FILENO) != 0 ? printable(foreign) : foreign;
+}
+
+// The same for a text of several lines.
+std::string shown_lines(const std::string& foreign) {
+  if (::isatty(STDOUT_FILENO) == 0) return foreign;
+  std::string text;
+  std::string_view rest = foreign;
+  while (true) {
+    const std::size_t end = rest.find('\n');
+    text += printable(rest.substr(0, end));
+    if (end == std::string_view::npos) return text;
+    text += '\n';
+    rest.remove_prefix(end + 1);
+  }
 }
 
 std::string who_asks() {
@@ -60,7 +81,8 @@ protocol::AskStatus status_question(const Options& options) {
 int status(const Options& options) {
   const auto answer = ask_for<protocol::StatusAnswer>(options, status_question(options));
   if (!answer) return fail(answer.error().text);
-  print(options.json ? boost::json::serialize(answer->runs) + "\n" : status_text(answer->runs));
+  print(options.json ? shown(boost::json::serialize(answer->runs)) + "\n"
+                     : status_text(answer->runs));
   return 0;
 }
 
@@ -79,7 +101,7 @@ int cancel(const Options& options) {
   const auto answer = ask_for<protocol::CancelAnswer>(
       options, protocol::AskCancel{.run = options.run, .by = who_asks()});
   if (!answer) return fail(answer.error().text);
-  print(answer->text + "\n");
+  print(printable(answer->text) + "\n");
   return 0;
 }
 
@@ -90,7 +112,7 @@ int stacks(const Options& options) {
   int code = 0;
   for (const auto& node : answer->nodes) {
     if (node.path) {
-      print(node.node + ": " + *node.path + "\n");
+      print(printable(node.node + ": " + *node.path) + "\n");
     } else {
       code = fail(node.node + ": no stacks: " + node.failed.value_or("it does not say why"));
     }
@@ -111,7 +133,7 @@ int list_keys(client::StoreClient& store) {
   auto keys = store.list_keys();
   if (!keys) return fail(keys.error().text);
   std::ranges::sort(*keys);
-  for (const std::string& key : *keys) print(key + "\n");
+  for (const std::string& key : *keys) print(shown(key) + "\n");
   return 0;
 }
 
@@ -123,8 +145,7 @@ int store_command(const Options& options) {
     const auto value = store->get(options.key, std::chrono::milliseconds(0));
     if (!value) return fail(value.error().text);
     if (!*value) return fail("there is no key " + options.key);
-    std::fwrite((*value)->data(), 1, (*value)->size(), stdout);
-    print("\n");
+    print(shown_lines(**value) + "\n");
     return 0;
   }
   if (options.command == Command::store_set) {

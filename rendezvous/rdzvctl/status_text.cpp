@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rendezvous/base/printable.h"
 #include "rendezvous/roster/wording.h"
 
 namespace ddprun::rdzvctl {
@@ -22,18 +23,11 @@ const json::value& member(const json::value& object, std::string_view name) {
   return found == nullptr ? none : *found;
 }
 
-// Texts come from nodes, and this goes to a terminal.
-std::string printable(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  return result;
-}
-
 std::string text(const json::value& value) {
   if (value.is_null()) return "-";
+  // It comes from nodes, and goes to a terminal.
   if (const json::string* string = value.if_string()) return printable(*string);
-  return json::serialize(value);
+  return printable(json::serialize(value));
 }
 
 std::string span(const json::value& seconds) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "rendezvous/base/printable.h"
 #include "rendezvous/http/respond.h"
 #include "rendezvous/server/roster_server_impl.h"
 
@@ -13,16 +14,6 @@ namespace ddprun::server {
 namespace {
 
 namespace asio = boost::asio;
-
-// Names come from outside, and a log is read on terminals.
-std::string printable(const std::string& line) {
-  std::string text;
-  for (const char c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x20 || byte == 0x7F ? '?' : c;
-  }
-  return text;
-}
 
 std::string random_id() {
   std::uint64_t number = 0;
@@ -171,6 +162,7 @@ void RosterServer::Impl::close() {
 }
 
 void RosterServer::Impl::log(Severity severity, const std::string& line) const {
+  // Names come from outside, and a log is read on terminals.
   if (!closed_ && options_.log) options_.log(severity, printable(line));
 }
 

@@ -6,6 +6,7 @@
 
 #include "tests/integration/rdzvd/real_rdzvd.h"
 #include "tests/integration/support/loopback_port.h"
+#include "tests/integration/support/terminal.h"
 
 namespace ddprun::test {
 namespace {
@@ -14,6 +15,7 @@ using namespace protocol;
 using server::join_of;
 using server::RawAgent;
 using testing::HasSubstr;
+using testing::Not;
 
 class Rdzvctl : public testing::Test {
  protected:
@@ -87,6 +89,37 @@ TEST_F(Rdzvctl, LooksIntoTheStore) {
   EXPECT_EQ(ctl({"store", "delete", "/b"}).code, 0);
   EXPECT_EQ(ctl({"store", "get", "/b"}).code, 1);
   EXPECT_THAT(ctl({"store", "delete", "/b"}).err, HasSubstr("there is no key /b"));
+}
+
+// The 8-bit form of ESC [ as UTF-8, which JSON does not escape and some terminals obey.
+constexpr const char* kControl = "\xc2\x9b";
+
+TEST_F(Rdzvctl, NamesOfNodesCannotWriteIntoTheTerminal) {
+  RawAgent a(rdzvd_.port());
+  a.say(join_of("exp", std::string("a") + kControl + "2J", 2));
+  ASSERT_TRUE(a.await<Welcome>());
+  const Finished status = ctl({"status"});
+  EXPECT_THAT(status.out, HasSubstr("a\\xc2\\x9b2J"));
+  EXPECT_THAT(status.out, Not(HasSubstr(kControl)));
+  RawAgent conflict(rdzvd_.port());
+  conflict.say(join_of("exp", "b", 3));
+  EXPECT_TRUE(conflict.await<Refused>());
+  const Finished end = rdzvd_.stop();
+  EXPECT_THAT(end.err, HasSubstr("node a\\xc2\\x9b2J says --nnodes 2"));
+  EXPECT_THAT(end.err, Not(HasSubstr(kControl)));
+}
+
+TEST_F(Rdzvctl, KeysAndValuesAreRawForProgramsAndSafeForTerminals) {
+  const std::string key = "k\x1b[2J";
+  ASSERT_EQ(ctl({"store", "set", key, "one\x1b[2J\ntwo"}).code, 0);
+  EXPECT_EQ(ctl({"store", "ls"}).out, key + "\n");
+  EXPECT_EQ(ctl({"store", "get", key}).out, "one\x1b[2J\ntwo\n");
+  const std::string store = std::string(DDPRUN_RDZVCTL) + " --endpoint " + rdzvd_.address();
+  Terminal terminal(store + " store ls; " + store + " store get $'k\\e[2J'; " + store +
+                    " status --json");
+  EXPECT_EQ(terminal.finish(), 0);
+  EXPECT_THAT(terminal.screen(), HasSubstr("k\\x1b[2J\r\none\\x1b[2J\r\ntwo\r\n"));
+  EXPECT_THAT(terminal.screen(), Not(HasSubstr("\x1b[2J")));
 }
 
 TEST_F(Rdzvctl, WatchShowsAgainAndAgain) {
