@@ -50,21 +50,38 @@ LookUp::LookUp(boost::asio::io_context& io, const std::string& host, Done done)
       done_(std::make_shared<Done>(std::move(done))) {
   boost::system::error_code not_literal;
   const auto literal = boost::asio::ip::make_address(host, not_literal);
-  if (!not_literal) {
-    boost::asio::post(io, [literal, done = std::weak_ptr<Done>(done_)] {
-      if (const auto alive = done.lock()) (*alive)(Addresses{literal});
-    });
-    return;
-  }
+  if (!not_literal)
+    say(io, Addresses{literal});
+  else if (const Result<void> asking = ask(host); !asking)
+    say(io, asking.error());
+  else
+    wait_for_answer();
+}
+
+void LookUp::say(boost::asio::io_context& io, Result<Addresses> found) {
+  boost::asio::post(io, [found = std::move(found), done = std::weak_ptr<Done>(done_)] {
+    if (const auto alive = done.lock()) (*alive)(found);
+  });
+}
+
+Result<void> LookUp::ask(const std::string& host) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw std::system_error(errno, std::generic_category(), "pipe2");
-  answered_.assign(ends[0]);
-  // The pipe closes behind the answer, which tells the loop that it is there.
-  std::thread([host, answer = answer_, end = UniqueFd(ends[1])] {
-    answer->addresses = ask_resolver(host);
-  }).detach();
-  wait_for_answer();
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{std::string("pipe: ") + std::strerror(errno)};
+  UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  boost::system::error_code failed;
+  answered_.assign(reading.get(), failed);
+  if (failed) return Error{"pipe: " + failed.message()};
+  reading.release();
+  try {
+    // The pipe closes behind the answer, which tells the loop that it is there.
+    std::thread([host, answer = answer_, end = std::move(writing)] {
+      answer->addresses = ask_resolver(host);
+    }).detach();
+  } catch (const std::system_error& none) {
+    return Error{std::string("no thread can be started: ") + std::strerror(none.code().value())};
+  }
+  return {};
 }
 
 void LookUp::wait_for_answer() {

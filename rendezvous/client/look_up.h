@@ -23,7 +23,7 @@ using Addresses = std::vector<boost::asio::ip::address>;
 class LookUp {
  public:
   // Each address once, in the order in which they should be tried. The Error is the resolver's
-  // reason: "Name or service not known".
+  // reason, "Name or service not known", or why it could not be asked.
   using Done = std::function<void(Result<Addresses>)>;
 
   // Borrows `io`. `done` is called once, from the event loop.
@@ -32,6 +32,8 @@ class LookUp {
  private:
   struct Answer;
 
+  void say(boost::asio::io_context& io, Result<Addresses> found);
+  Result<void> ask(const std::string& host);
   void wait_for_answer();
 
   boost::asio::posix::stream_descriptor answered_;  // readable when the thread is done

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/client/look_up.h"
 #include "rendezvous/client/strangers.h"
 #include "rendezvous/protocol/roster_codec.h"
@@ -21,18 +22,9 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// A program that takes connections and closes them without a word is not about to change.
-constexpr int kMostSilentClosings = 5;
-
 std::string endpoint_text(const RosterClientOptions& options) {
   const bool v6 = options.host.find(':') != std::string::npos;
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
-}
-
-std::string seconds_text(std::chrono::nanoseconds span) {
-  const auto tenths = std::chrono::duration_cast<milliseconds>(span).count() / 100;
-  return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") +
-         " s";
 }
 
 // "Connection refused" within a sentence.
@@ -54,12 +46,13 @@ std::string ending_text(const error_code& error) {
 class RosterClient::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(boost::asio::io_context& io, const RosterClientOptions& options, OnEvent on_event,
-             std::chrono::nanoseconds patience)
+             std::chrono::nanoseconds patience, std::chrono::nanoseconds first_pause)
       : io_(io),
         options_(options),
         on_event_(std::move(on_event)),
         patience_(patience),
         deadline_(Clock::now() + patience),
+        first_pause_(first_pause),
         pause_(options.first_pause),
         socket_(io),
         step_(io),
@@ -69,8 +62,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void start() {
     end_.expires_at(deadline_);
     end_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_ && !self->open_) self->give_up_in_time();
+      if (!canceled && !self->closed_ && !self->answered_) self->give_up_in_time();
     });
+    if (first_pause_ > first_pause_.zero()) return look_up_after(first_pause_);
     look_up();
   }
 
@@ -104,8 +98,19 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     on_event_(std::move(event));
   }
 
+  void look_up_after(std::chrono::nanoseconds pause) {
+    step_.expires_after(pause);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (!canceled && !self->closed_) self->look_up();
+    });
+  }
+
   void look_up() {
     problem_ = "looking up '" + options_.host + "' has no answer yet";
+    step_.expires_after(options_.slow_look_up);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (!canceled && !self->closed_) self->tell_problem();
+    });
     look_up_.emplace(io_, options_.host, [self = weak_from_this()](Result<Addresses> found) {
       if (const auto alive = self.lock()) alive->on_looked_up(std::move(found));
     });
@@ -113,6 +118,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void on_looked_up(Result<Addresses> found) {
     if (closed_) return;
+    step_.cancel();
     if (!found)
       return try_later("'" + options_.host +
                        "' cannot be looked up: " + lower_first(found.error().text));
@@ -140,11 +146,14 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void on_connected(error_code failed) {
     step_.cancel();
     if (failed) {
+      first_silent_closing_.reset();
+      nobody_listens_ = failed == boost::asio::error::connection_refused;
       problem_ = failed == boost::asio::error::operation_aborted ? "no answer in time"
                                                                  : lower_first(failed.message());
       return connect_next();
     }
     connected_ = true;
+    nobody_listens_ = false;
     error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
     const tcp::endpoint here = socket_.local_endpoint(ignored);
@@ -160,7 +169,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     protocol::encode_opening(queued_, protocol::kRosterProtocol);
     wait_for_opening();
     read();
-    tell(RosterConnected{here.address().to_string(), there.address().to_string()});
+    tell(RosterConnected{here.address().to_string()});
     write();
   }
 
@@ -183,33 +192,58 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void on_ended(const error_code& error) {
-    if (open_) return finish(RosterLost{ending_text(error)});
-    if (!received_any_ && ++silent_closings_ >= kMostSilentClosings)
-      return finish(RosterGaveUp{endpoint_text(options_) +
-                                     " is neither ddprun nor rdzvd: it closes each connection "
-                                     "without a word",
+    if (open_) return fail(ending_text(error));
+    if (!received_any_ && closes_without_a_word())
+      return finish(RosterGaveUp{endpoint_text(options_) + " is neither ddprun nor rdzvd: for " +
+                                     span_text(options_.stranger_after) +
+                                     " it has closed each connection without a word",
                                  true});
     try_later("it closed the connection without a word");
+  }
+
+  bool closes_without_a_word() {
+    const Clock::time_point now = Clock::now();
+    if (!first_silent_closing_) first_silent_closing_ = now;
+    return now >= *first_silent_closing_ + options_.stranger_after;
+  }
+
+  // The server is one, but the connection is of no use any more.
+  void fail(std::string why) {
+    if (answered_) return finish(RosterLost{std::move(why)});
+    try_later(std::move(why) + " before it had answered");
   }
 
   void on_bytes(std::string_view bytes) {
     parser_.feed(bytes);
     heard_ = Clock::now();
     received_any_ = true;
+    const int from = generation_;
     while (const auto frame = parser_.next()) {
       open();
       take(*frame);
-      if (closed_) return;
+      if (closed_ || from != generation_) return;
     }
     if (parser_.failed() && !parser_.peer_number()) return give_up_on_stranger(bytes);
     if (parser_.failed())
-      return finish(RosterLost{"what it sends is not the roster protocol: " + parser_.error()});
+      return fail("what it sends is not the roster protocol: " + parser_.error());
     if (parser_.peer_number()) open();
     read();
   }
 
   void open() {
     if (std::exchange(open_, true)) return;
+    first_silent_closing_.reset();
+    problem_ = "it takes connections and does not answer";
+    step_.expires_after(options_.answer_timeout);
+    step_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (canceled || self->closed_ || self->answered_) return;
+      self->try_later("it takes connections and has not answered for " +
+                      span_text(self->options_.answer_timeout) + " (read_timeout)");
+    });
+  }
+
+  void answered() {
+    if (std::exchange(answered_, true)) return;
     step_.cancel();
     end_.cancel();
   }
@@ -223,10 +257,10 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     auto message = protocol::decode_server_message(json);
     if (*parser_.peer_number() != protocol::kRosterProtocol)
       return take_from_other_version(message);
-    if (!message)
-      return finish(RosterLost{"it sent a message that cannot be read: " + message.error().text});
+    if (!message) return fail("it sent a message that cannot be read: " + message.error().text);
     if (const auto* ping = std::get_if<protocol::Ping>(&*message))
       return send(protocol::Pong{ping->id});
+    answered();
     if (const auto* welcome = std::get_if<protocol::Welcome>(&*message)) {
       silence_limit_ = welcome->ping_interval * welcome->ping_attempts;
       watch_silence();
@@ -253,7 +287,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       const bool more = self->socket_.available(failed) > 0 && !failed;
       if (more) self->heard_ = Clock::now();
       if (Clock::now() < self->heard_ + self->silence_limit_) return self->watch_silence();
-      self->finish(RosterLost{"it was silent for " + seconds_text(self->silence_limit_)});
+      self->finish(RosterLost{"it was silent for " + span_text(self->silence_limit_)});
     });
   }
 
@@ -274,26 +308,27 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     error_code ignored;
     socket_.close(ignored);
     ++generation_;
-    connected_ = false;
+    connected_ = open_ = false;
     writing_.clear();
     queued_.clear();
     step_.cancel();
-    problem_ = why;
-    if (why != told_) {
-      told_ = why;
-      tell(RosterUnreachable{std::move(why)});
-      if (closed_) return;
-    }
-    step_.expires_after(pause_);
+    problem_ = std::move(why);
+    tell_problem();
+    if (closed_) return;
+    const milliseconds pause = pause_;
     pause_ = std::min(pause_ * 3 / 2, options_.longest_pause);
-    step_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_) self->look_up();
-    });
+    look_up_after(pause);
+  }
+
+  void tell_problem() {
+    if (problem_ == told_) return;
+    told_ = problem_;
+    tell(RosterUnreachable{told_, nobody_listens_});
   }
 
   void give_up_in_time() {
     finish(RosterGaveUp{endpoint_text(options_) + " could not be reached within " +
-                        seconds_text(patience_) + ": " + problem_});
+                        span_text(patience_) + ": " + problem_});
   }
 
   boost::asio::io_context& io_;
@@ -301,6 +336,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   OnEvent on_event_;
   std::chrono::nanoseconds patience_;
   Clock::time_point deadline_;
+  std::chrono::nanoseconds first_pause_;
   milliseconds pause_;
   std::optional<LookUp> look_up_;
   Addresses addresses_;
@@ -318,10 +354,12 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   std::string problem_;  // why there is no connection
   std::string told_;     // the last problem that the owner was told
   int generation_ = 0;   // of socket_, for callbacks that come late
-  int silent_closings_ = 0;
+  std::optional<Clock::time_point> first_silent_closing_;  // since somebody said a word
+  bool nobody_listens_ = false;                            // at the address tried last
   bool connected_ = false;
   bool received_any_ = false;
-  bool open_ = false;  // the server's opening is there
+  bool open_ = false;      // the server's opening is there
+  bool answered_ = false;  // and so is its first message
   bool closed_ = false;
 };
 
@@ -333,9 +371,9 @@ RosterClient::~RosterClient() {
   close();
 }
 
-void RosterClient::connect(std::chrono::nanoseconds patience) {
+void RosterClient::connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause) {
   close();
-  connection_ = std::make_shared<Connection>(io_, options_, on_event_, patience);
+  connection_ = std::make_shared<Connection>(io_, options_, on_event_, patience, pause);
   connection_->start();
 }
 

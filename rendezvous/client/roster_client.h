@@ -24,17 +24,23 @@ struct RosterClientOptions {
   std::chrono::milliseconds longest_pause{500};
   std::chrono::milliseconds connect_timeout{5'000};     // of one address
   std::chrono::milliseconds handshake_timeout{10'000};  // until the server's opening is there
+  std::chrono::milliseconds answer_timeout{60'000};     // until it has answered Join
+  // A program that takes connections and closes each without a word is a stranger after so long; a
+  // server may do so for a moment while it starts or ends.
+  std::chrono::milliseconds stranger_after{5'000};
+  // A look-up that takes longer is told; it goes on.
+  std::chrono::milliseconds slow_look_up{1'000};
 };
 
-// Connected: say Join now. The addresses are literals. It comes once more if the connection ends
-// before the server has said what it is.
+// Connected: say Join now. It comes once more if the connection ends before the server has
+// answered.
 struct RosterConnected {
-  std::string local_address;
-  std::string remote_address;
+  std::string local_address;  // a literal
 };
 // Nobody could be reached yet; trying goes on. Told when `why` changes.
 struct RosterUnreachable {
-  std::string why;  // "connection refused"
+  std::string why;              // "connection refused"
+  bool nobody_listens = false;  // that is it
 };
 // The connection has ended, or the server is silent. Nothing more comes; connect() begins anew.
 struct RosterLost {
@@ -62,8 +68,9 @@ class RosterClient {
   RosterClient(const RosterClient&) = delete;
   RosterClient& operator=(const RosterClient&) = delete;
 
-  // Tries until `patience` has passed. What was there before is forgotten.
-  void connect(std::chrono::nanoseconds patience);
+  // Tries until a server has answered or `patience` has passed, first after `pause`. What was there
+  // before is forgotten.
+  void connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause = {});
   // Queues one message; without a connection it is dropped.
   void send(const protocol::AgentMessage& message);
   // Everything that was sent has been handed to the kernel.

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
@@ -40,13 +41,24 @@ class RosterClientTest : public testing::Test {
  protected:
   RosterClientTest() : acceptor_(io_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)) {}
 
-  void connect(std::chrono::nanoseconds patience = 20s) {
+  void connect(std::chrono::nanoseconds patience = 20s, std::chrono::nanoseconds pause = {}) {
     options_.port = acceptor_.local_endpoint().port();
     client_ = std::make_unique<RosterClient>(io_, options_, [this](RosterEvent event) {
       if (std::holds_alternative<RosterConnected>(event)) client_->send(protocol::Leave{"hello"});
       events_.push_back(std::move(event));
     });
-    client_->connect(patience);
+    client_->connect(patience, pause);
+  }
+  // Closes the next connections at once, without a reset.
+  void close_all(int most = 1'000'000) {
+    acceptor_.async_accept([this, most](auto failed, tcp::socket peer) {
+      if (failed) return;
+      boost::system::error_code ignored;
+      char opening[64];
+      peer.read_some(boost::asio::buffer(opening), ignored);
+      ++refused_;
+      if (refused_ < most) close_all(most);
+    });
   }
   // Accepts once, sends `bytes`, and keeps the connection unless `close`.
   void serve(std::string bytes, bool close = false) {
@@ -79,6 +91,7 @@ class RosterClientTest : public testing::Test {
   boost::asio::io_context io_{1};
   tcp::acceptor acceptor_;
   std::optional<tcp::socket> peer_;
+  int refused_ = 0;
   RosterClientOptions options_{.host = "127.0.0.1"};
   std::vector<RosterEvent> events_;
   std::unique_ptr<RosterClient> client_;
@@ -115,7 +128,7 @@ TEST_F(RosterClientTest, ASilentServerIsLost) {
 }
 
 TEST_F(RosterClientTest, AClosedConnectionIsLost) {
-  serve(bytes_of({protocol::Notice{"x"}}), true);
+  serve(bytes_of({kWelcome}), true);
   connect();
   EXPECT_THAT(wait_for<RosterLost>().why, HasSubstr("its connection was"));
 }
@@ -153,10 +166,57 @@ TEST_F(RosterClientTest, AWebServerIsNamedAtOnce) {
                                      "Request')"));
 }
 
-TEST_F(RosterClientTest, WhoClosesEachConnectionWithoutAWordIsAStranger) {
-  for (int i = 0; i < 8; ++i) acceptor_.async_accept([](auto, tcp::socket) {});
+TEST_F(RosterClientTest, WhoClosesEachConnectionWithoutAWordForLongIsAStranger) {
+  options_.stranger_after = 300ms;
+  options_.longest_pause = 50ms;
+  close_all();
   connect();
-  EXPECT_THAT(wait_for<RosterGaveUp>().why, HasSubstr("without a word"));
+  const auto gave_up = wait_for<RosterGaveUp>();
+  EXPECT_TRUE(gave_up.stranger);
+  EXPECT_THAT(gave_up.why, HasSubstr("for 0.3 s it has closed each connection without a word"));
+}
+
+// A server that has only just begun, or is about to end.
+TEST_F(RosterClientTest, WhoClosesSomeConnectionsWithoutAWordIsNone) {
+  options_.first_pause = options_.longest_pause = 1ms;
+  close_all(30);
+  connect();
+  EXPECT_EQ(wait_for<RosterUnreachable>().why, "it closed the connection without a word");
+  while (refused_ < 30) io_.run_one_for(100ms);
+  serve(bytes_of({kWelcome}));
+  wait_for<protocol::ServerMessage>();
+}
+
+TEST_F(RosterClientTest, AServerThatNeverAnswersIsAskedAgainAndGivenUpInTime) {
+  options_.answer_timeout = 100ms;
+  serve(bytes_of({protocol::Ping{1}}));
+  connect(1s);
+  EXPECT_EQ(wait_for<RosterUnreachable>().why,
+            "it takes connections and has not answered for 0.1 s (read_timeout)");
+  EXPECT_THAT(wait_for<RosterGaveUp>().why, HasSubstr("could not be reached within 1 s: "));
+}
+
+TEST_F(RosterClientTest, AServerThatNeverAnswersDoesNotOutlastThePatience) {
+  serve(bytes_of({}));
+  connect(200ms);
+  EXPECT_THAT(wait_for<RosterGaveUp>().why,
+              HasSubstr("within 0.2 s: it takes connections and does not answer"));
+}
+
+TEST_F(RosterClientTest, AServerThatEndsBeforeItHasAnsweredIsWaitedFor) {
+  serve(bytes_of({}), true);
+  connect();
+  EXPECT_THAT(wait_for<RosterUnreachable>().why, HasSubstr("before it had answered"));
+  serve(bytes_of({kWelcome}));
+  wait_for<protocol::ServerMessage>();
+}
+
+TEST_F(RosterClientTest, ThePauseComesBeforeTheFirstTry) {
+  serve(bytes_of({kWelcome}));
+  const auto begun = std::chrono::steady_clock::now();
+  connect(20s, 200ms);
+  wait_for<RosterConnected>();
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 200ms);
 }
 
 TEST_F(RosterClientTest, ANameThatDoesNotExistIsToldAndGivenUpInTime) {
@@ -188,6 +248,23 @@ TEST(LookUpTest, ALiteralNeedsNoResolver) {
   io.run_for(10s);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->front().to_string(), "::1");
+}
+
+// Where no descriptor is left.
+TEST(LookUpTest, WhatCannotBeAskedIsAnError) {
+  boost::asio::io_context io;
+  const boost::asio::posix::stream_descriptor first(io);  // the loop's own descriptors are there
+  std::optional<std::string> why;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  LookUp look_up(io, "localhost", [&](const Result<Addresses>& found) {
+    if (!found) why = found.error().text;
+  });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  io.run_for(10s);
+  EXPECT_EQ(why, "pipe: Too many open files");
 }
 
 TEST(LookUpTest, ForgottenOnesAnswerNobody) {
