@@ -11,6 +11,10 @@ bool contains(const Addresses& addresses, const std::string& address) {
   return std::ranges::find(addresses, address) != addresses.end();
 }
 
+bool is_expected(const HostingQuestion& question) {
+  return question.is_host.value_or(question.fixed && question.node_rank == 0);
+}
+
 bool is_local(const std::string& address, const HostingQuestion& question) {
   return is_loopback(address) || contains(question.local_addresses, address);
 }
@@ -49,17 +53,21 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
 }
 
+bool never_hosts(const HostingQuestion& question) {
+  return question.is_host == false || (question.fixed && !is_expected(question));
+}
+
 Hosting decide_hosting(const HostingQuestion& question) {
-  const bool chosen = question.is_host.value_or(question.fixed && question.node_rank == 0);
-  const bool others_host = question.is_host == false || (question.fixed && !chosen);
-  if (others_host) return {};
+  if (never_hosts(question)) return {};
+  const bool expected = is_expected(question);
   Addresses local;
   std::ranges::copy_if(question.addresses, std::back_inserter(local),
                        [&](const std::string& each) { return is_local(each, question); });
-  if (local.empty() && !chosen) return {};
+  if (local.empty() && !expected) return {};
   Hosting hosting = local.empty()
                         ? everywhere(question, "'" + question.host + "' is no address of this host")
                         : listen_on(local, question);
+  hosting.expected = expected;
   hosting.may_be_taken = question.is_host != true;
   return hosting;
 }

@@ -21,10 +21,15 @@ struct Hosting {
   bool listen = false;
   // Somebody else may host: another agent on this host, or rdzvd.
   bool may_be_taken = false;
+  // The other nodes count on this one, by static node rank 0 or is_host.
+  bool expected = false;
   std::string address;          // to listen on; empty: all
   std::string connect_to = {};  // where this ddprun reaches its own server
   std::string notice = {};      // for the user; empty: nothing to say
 };
+
+// This node does not host, whatever the endpoint's addresses are. Pure.
+bool never_hosts(const HostingQuestion& question);
 
 // Pure. An address literal is bound exactly. A name that stands for loopback on its own host (a
 // usual line in /etc/hosts) is no wish for loopback, but "localhost" is one.

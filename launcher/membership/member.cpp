@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "rendezvous/base/span_text.h"
+
 namespace ddprun::membership {
 namespace {
 
@@ -11,34 +13,33 @@ constexpr int kCannotWork = 125;
 // Nodes are started one after the other, and a moment without the first is no news.
 constexpr std::chrono::seconds kFirstWord{1};
 constexpr std::chrono::seconds kNextWord{10};
-
-std::string seconds_text(nanoseconds span) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(span).count() / 100;
-  return std::to_string(tenths / 10) + (tenths % 10 != 0 ? "." + std::to_string(tenths % 10) : "") +
-         " s";
-}
+// A membership that ends sooner is no reason to begin again at once.
+constexpr std::chrono::seconds kLasting{1};
+constexpr std::chrono::milliseconds kPauseBetweenMemberships{500};
 
 }  // namespace
 
 Orders Member::start(Time now) {
+  began_ = now;
   connect(now, options_.join_timeout);
   return take();
 }
 
-void Member::connect(Time now, nanoseconds patience) {
+void Member::connect(Time now, nanoseconds patience, nanoseconds pause) {
   link_ = Link::connecting;
   connecting_since_ = now;
   say_at_ = now + kFirstWord;
   unreachable_.clear();
-  give(Connect{patience});
+  give(Connect{patience, pause});
 }
 
 Orders Member::on_connected(Time) {
-  unreachable_.clear();
+  unreachable_ = "it takes connections and does not answer";
   if (end_) return take();
   link_ = Link::joining;
-  shows_place_ = assignment_ && (work_ == Work::running || work_ == Work::finished || unsent_);
+  shows_place_ = assignment_ && (work_ == Work::running || work_ == Work::finished || failed_);
   SayJoin join;
+  if (!shows_place_) join.fresh_store = std::exchange(store_used_, false);
   if (shows_place_)
     join.held = protocol::Held{.server = assigned_by_,
                                .member = assigned_,
@@ -61,7 +62,11 @@ void Member::say_unreachable(Time now) {
   if (end_ || unreachable_.empty() || now < say_at_) return;
   say_at_ = now + kNextWord;
   say("waiting for the rendezvous at " + options_.endpoint + ": " + unreachable_ + " (for " +
-      seconds_text(now - connecting_since_) + ")");
+      span_text(now - connecting_since_) + ")" + also_cannot_host());
+}
+
+std::string Member::also_cannot_host() const {
+  return cannot_host_.empty() ? "" : "; this node cannot host it: " + cannot_host_;
 }
 
 Orders Member::on_message(Time now, const protocol::ServerMessage& message) {
@@ -71,14 +76,29 @@ Orders Member::on_message(Time now, const protocol::ServerMessage& message) {
 
 void Member::on(Time now, const protocol::Welcome& message) {
   link_ = Link::member;
-  waiting_since_ = now;
+  member_since_ = waiting_since_ = now;
+  unreachable_.clear();
+  cannot_host_.clear();
   const bool back = welcome_.has_value();
   welcome_ = message;
   if (run_directory_.empty()) run_directory_ = message.run_directory;
   if (back) say("found the rendezvous at " + options_.endpoint + " again");
-  if (unsent_) give(Send{*std::exchange(unsent_, std::nullopt)});
+  if (shows_place_) return tell_round(now);
   // A newcomer has no round to account for.
-  if (work_ == Work::stopped && !shows_place_) work_ = Work::idle;
+  if (work_ == Work::stopped) work_ = Work::idle;
+}
+
+// What the server that was lost may not have heard, and what a new one cannot know.
+void Member::tell_round(Time now) {
+  if (started_) give(Send{*started_});
+  if (failed_) send_failed(now);
+  if (work_ == Work::finished) give(Send{protocol::Finished{assignment_->round}});
+}
+
+void Member::send_failed(Time now) {
+  protocol::Failed failed = *failed_;
+  failed.age = now - failed_at_;
+  give(Send{std::move(failed)});
 }
 
 void Member::on(Time now, const protocol::Waiting& message) {
@@ -96,16 +116,19 @@ void Member::on(Time now, const protocol::Assignment& message) {
   if (end_) return;
   const auto place = protocol::place_of(message, welcome_ ? welcome_->member : 0);
   if (!place || work_ == Work::running || work_ == Work::stopping) {
-    return end_with({.kind = Verdict::Kind::lost,
-                     .exit_code = kCannotWork,
-                     .text = "the rendezvous at " + options_.endpoint +
-                             " began a round that this node cannot take part in"});
+    const std::string why = "the rendezvous at " + options_.endpoint +
+                            " began a round that this node cannot take part in";
+    say_goodbye(why);
+    return end_with({.kind = Verdict::Kind::lost, .exit_code = kCannotWork, .text = why});
   }
   assignment_ = message;
   assigned_ = welcome_->member;
   assigned_by_ = welcome_->server;
   work_ = Work::running;
   waiting_.clear();
+  store_used_ = true;
+  started_.reset();
+  failed_.reset();
   restart_follows_ = false;
   round_began_ = now;
   drain_at_.reset();
@@ -121,6 +144,7 @@ void Member::on(Time now, const protocol::Restart& message) {
   if (end_) return;
   say(message.why);
   if (!assignment_ || message.round != assignment_->round) return;
+  failed_.reset();
   if (!std::exchange(restart_follows_, true)) note_quick_failure(now, message);
   if (work_ == Work::running) return stop_workers(message.why);
   if (work_ == Work::finished || work_ == Work::stopped) drain(now);
@@ -134,7 +158,7 @@ void Member::note_quick_failure(Time now, const protocol::Restart& message) {
                                                  .backoff = options_.restart_backoff})
                .pause;
   if (pause_ > pause_.zero())
-    say("the next round is prepared in " + seconds_text(pause_) +
+    say("the next round is prepared in " + span_text(pause_) +
         ", because rounds fail within a second again and again");
 }
 
@@ -142,8 +166,7 @@ void Member::on(Time, const protocol::Abort& message) {
   end_with({.kind = Verdict::Kind::cause,
             .exit_code = message.exit_code,
             .text = message.why,
-            .cause = message.cause,
-            .never_began = !assignment_});
+            .cause = message.cause});
 }
 
 void Member::on(Time, const protocol::Closed& message) {
@@ -151,10 +174,7 @@ void Member::on(Time, const protocol::Closed& message) {
 }
 
 void Member::on(Time, const protocol::Refused& message) {
-  end_with({.kind = Verdict::Kind::lost,
-            .exit_code = kCannotWork,
-            .text = message.why,
-            .never_began = !assignment_});
+  end_with({.kind = Verdict::Kind::lost, .exit_code = kCannotWork, .text = message.why});
 }
 
 void Member::on(Time, const protocol::ServerStopping& message) {
@@ -174,49 +194,74 @@ Orders Member::on_lost(Time now, const std::string& how) {
   const std::string why = server_stopping_ ? *std::exchange(server_stopping_, std::nullopt) : how;
   link_ = Link::none;
   if (end_) return take();
+  // Whatever was said of a restart, the next server does not know it.
+  restart_follows_ = false;
+  drain_at_.reset();
+  pause_ = {};
   if (!welcome_) {
-    // A server that ends while we join is no reason not to wait for the next one.
-    connect(now, options_.join_timeout);
+    look_for_first_server(now, why);
   } else if (welcome_->embedded) {
-    end_with(
-        {.kind = Verdict::Kind::lost,
-         .exit_code = kCannotWork,
-         .text = "node " + welcome_->server_host + ", which hosts the rendezvous, is lost: " + why,
-         .never_began = !assignment_});
+    end_with({.kind = Verdict::Kind::lost,
+              .exit_code = kCannotWork,
+              .text = "node " + welcome_->server_host +
+                      ", which hosts the rendezvous, is lost: " + why});
   } else {
-    give(Say{
-        "lost the rendezvous at " + options_.endpoint + ": " + why +
-            (work_ == Work::running ? "; the workers go on" : "") + ", looking for it for " +
-            seconds_text(options_.reconnect_timeout),
-    });
-    // Who stops its workers has no place to come back to; it joins when they have ended.
-    if (work_ != Work::stopping) connect(now, options_.reconnect_timeout);
+    look_for_daemon(now, why);
   }
   return take();
+}
+
+// A server that ends while we join is no reason not to wait for the next one.
+void Member::look_for_first_server(Time now, const std::string& why) {
+  const nanoseconds left = began_ + options_.join_timeout - now;
+  if (left > left.zero()) return connect(now, left, kPauseBetweenMemberships);
+  end_with({.kind = Verdict::Kind::lost,
+            .exit_code = kCannotWork,
+            .text = "this node could not join at " + options_.endpoint + " within " +
+                    span_text(options_.join_timeout) + ": " + why});
+}
+
+void Member::look_for_daemon(Time now, const std::string& why) {
+  const bool lasted = now >= member_since_ + kLasting;
+  if (lasted || !lost_since_) lost_since_ = now;
+  const nanoseconds left = *lost_since_ + options_.reconnect_timeout - now;
+  if (!lasted && left <= left.zero())
+    return end_with({.kind = Verdict::Kind::lost,
+                     .exit_code = kCannotWork,
+                     .text = "the rendezvous at " + options_.endpoint +
+                             " takes this node and loses it at once, again and again: " + why});
+  give(Say{
+      "lost the rendezvous at " + options_.endpoint + ": " + why +
+          (work_ == Work::running ? "; the workers go on" : "") + ", looking for it for " +
+          span_text(left),
+  });
+  // Who stops its workers has no place to come back to and joins when they have ended, unless the
+  // others have to hear why.
+  if (work_ != Work::stopping || failed_)
+    connect(now, left, lasted ? nanoseconds{} : kPauseBetweenMemberships);
 }
 
 Orders Member::on_gave_up(Time, const std::string& why) {
   link_ = Link::none;
   end_with({.kind = Verdict::Kind::lost,
             .exit_code = kCannotWork,
-            .text = welcome_ ? "the rendezvous is lost: " + why : why,
-            .never_began = !assignment_});
+            .text = (welcome_ ? "the rendezvous is lost: " + why : why) + also_cannot_host()});
   return take();
 }
 
 Orders Member::on_started(Time, protocol::Started started) {
-  if (link_ == Link::member && !end_) give(Send{std::move(started)});
+  started_ = std::move(started);
+  if (link_ == Link::member && !end_) give(Send{*started_});
   return take();
 }
 
 // The workers' own supervision stops the others already.
-Orders Member::on_worker_failed(Time, protocol::Failed failed) {
+Orders Member::on_worker_failed(Time now, protocol::Failed failed) {
   if (work_ == Work::running) work_ = Work::stopping;
   if (end_) return take();
-  if (link_ == Link::member)
-    give(Send{std::move(failed)});
-  else
-    unsent_ = std::move(failed);
+  failed_at_ = now - failed.age;
+  failed_ = std::move(failed);
+  if (link_ == Link::member) send_failed(now);
   return take();
 }
 
@@ -232,7 +277,10 @@ Orders Member::on_round_ended(Time now, bool success) {
     return take();
   }
   work_ = Work::stopped;
-  if (link_ == Link::none) connect(now, options_.reconnect_timeout);
+  if (link_ == Link::none) {
+    lost_since_ = now;
+    connect(now, options_.reconnect_timeout);
+  }
   drain(now);
   return take();
 }
@@ -255,10 +303,22 @@ Orders Member::on_stacks(Time, protocol::StacksDone done) {
 
 Orders Member::on_leaving(Time, const std::string& why) {
   if (end_) return take();
-  end_ = Verdict{.kind = Verdict::Kind::local, .text = why, .never_began = !assignment_};
-  if (link_ == Link::member) give(Send{protocol::Leave{why}});
+  end_ = Verdict{.kind = Verdict::Kind::local, .text = why};
+  say_goodbye(why);
   if (work_ == Work::running) work_ = Work::stopping;
   return take();
+}
+
+Orders Member::on_unable(Time, const std::string& why) {
+  if (end_) return take();
+  say_goodbye(why);
+  end_with({.kind = Verdict::Kind::lost, .exit_code = kCannotWork, .text = why});
+  return take();
+}
+
+// While it joins, behind its Join.
+void Member::say_goodbye(const std::string& why) {
+  if (link_ == Link::member || link_ == Link::joining) give(Send{protocol::Leave{why}});
 }
 
 Orders Member::on_time(Time now) {

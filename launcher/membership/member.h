@@ -29,10 +29,12 @@ using supervise::Time;
 // Connect and go on trying for so long; on_connected(), on_gave_up() or on_lost() follows.
 struct Connect {
   nanoseconds patience{};
+  nanoseconds pause{};  // before the first try
 };
 // Say Join, with what this node has to say of itself.
 struct SayJoin {
   std::optional<protocol::Held> held;
+  bool fresh_store = false;  // a round has used the store that was announced: open another one
 };
 struct Send {
   protocol::AgentMessage message;
@@ -86,6 +88,9 @@ class Member {
 
   Orders on_connected(Time now);
   Orders on_unreachable(Time now, const std::string& why);
+  // This node, which might host the server, cannot; empty: it can. Told with whatever else there
+  // is to tell of a server that is not reached.
+  void set_cannot_host(std::string why) { cannot_host_ = std::move(why); }
   Orders on_message(Time now, const protocol::ServerMessage& message);
   Orders on_lost(Time now, const std::string& why);
   Orders on_gave_up(Time now, const std::string& why);
@@ -100,6 +105,8 @@ class Member {
   Orders on_stacks(Time now, protocol::StacksDone done);
   // This node ends for a reason of its own, and whoever says so stops the workers.
   Orders on_leaving(Time now, const std::string& why);
+  // This node cannot go on as a member, for a reason of its own; running workers are stopped.
+  Orders on_unable(Time now, const std::string& why);
   Orders on_time(Time now);
 
   // A round has begun here, and its assignment.
@@ -108,7 +115,7 @@ class Member {
   const std::string& run_directory() const { return run_directory_; }
 
  private:
-  enum class Link { none, connecting, joining, member, gone };
+  enum class Link { none, connecting, joining, member };
   enum class Work { idle, running, stopping, stopped, finished };
 
   void on(Time now, const protocol::Welcome& message);
@@ -127,12 +134,18 @@ class Member {
 
   void give(Order order) { orders_.list.push_back(std::move(order)); }
   void say(std::string text) { give(Say{std::move(text)}); }
-  void connect(Time now, nanoseconds patience);
+  void connect(Time now, nanoseconds patience, nanoseconds pause = {});
+  void look_for_daemon(Time now, const std::string& why);
+  void look_for_first_server(Time now, const std::string& why);
+  void tell_round(Time now);
+  void send_failed(Time now);
+  void say_goodbye(const std::string& why);
   void stop_workers(const std::string& why);
   void drain(Time now);
   void end_with(Verdict verdict);
   void note_quick_failure(Time now, const protocol::Restart& message);
   void say_unreachable(Time now);
+  std::string also_cannot_host() const;
   void say_waiting(Time now);
   std::optional<Time> next_wake() const;
   Orders take();
@@ -147,15 +160,24 @@ class Member {
   protocol::MemberId assigned_ = 0;  // who we were then
   std::string assigned_by_;          // Welcome::server
   bool shows_place_ = false;         // the present Join has `held`
-  std::optional<protocol::Failed> unsent_;
+  bool store_used_ = false;          // by a round, since it was announced
+  // Of the present round. A server that takes us back hears them again; a failure is forgotten
+  // when the server has said what follows from it.
+  std::optional<protocol::Started> started_;
+  std::optional<protocol::Failed> failed_;
+  Time failed_at_{};              // when the worker ended
   bool restart_follows_ = false;  // the server has said so of this round
   std::optional<std::string> server_stopping_;
   std::optional<Verdict> end_;  // decided; told when no worker is left
   bool ended_ = false;
 
+  Time began_{};                    // to look for the first server
+  Time member_since_{};             // the last Welcome
+  std::optional<Time> lost_since_;  // the daemon, but for memberships that did not last
   Time round_began_{};
   std::vector<supervise::Attempt> attempts_;  // failed rounds, for the pause between them
   std::optional<Time> drain_at_;
+  std::string cannot_host_;
   std::string unreachable_;  // why there is no connection; empty: nothing to say
   std::string waiting_;      // what the server says of others, until it is told
   Time waiting_since_{};

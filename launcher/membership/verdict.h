@@ -20,8 +20,6 @@ struct Verdict {
   int exit_code = 0;  // not with `local`, where the outcome of the workers decides
   std::string text;   // one line, without "ddprun: "
   std::optional<protocol::Cause> cause = {};
-  // The job was refused, or given up, before any round.
-  bool never_began = false;
 };
 
 }  // namespace ddprun::membership
