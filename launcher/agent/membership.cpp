@@ -7,18 +7,19 @@
 
 #include "launcher/agent/interfaces.h"
 #include "launcher/agent/self_description.h"
-#include "launcher/cli/version.h"
+#include "rendezvous/base/span_text.h"
 
 namespace ddprun::agent {
 namespace {
 
 using std::chrono::milliseconds;
+using Tenths = std::chrono::duration<std::int64_t, std::deci>;
 
-constexpr milliseconds kLookUpPause{500};
-constexpr milliseconds kLastWords{2000};  // for others to read theirs
-constexpr milliseconds kGoodbye{500};     // for the server to take ours
-constexpr int kServerLines = 20;
-constexpr const char* kPortAdvice = "stop it, or give the nodes another port";
+constexpr milliseconds kDrainPoll{5};
+constexpr milliseconds kStorePoll{20};
+constexpr milliseconds kStoreSilence{1000};  // then it is told that the store is kept
+constexpr milliseconds kLastWords{2000};     // for others to read theirs
+constexpr milliseconds kGoodbye{500};        // for the server to take ours
 
 membership::Time now() {
   return std::chrono::steady_clock::now();
@@ -55,8 +56,11 @@ Membership::Membership(boost::asio::io_context& io, const Job& job, output::Outp
       output_(output),
       hooks_(std::move(hooks)),
       member_(member_options(job)),
+      host_(io, job, output, host_hooks()),
       wake_(io),
-      pause_(io) {}
+      pause_(io),
+      drain_(io),
+      store_poll_(io) {}
 
 Membership::~Membership() = default;
 
@@ -80,78 +84,36 @@ void Membership::leave(const std::string& why) {
   obey(member_.on_leaving(now(), why));
 }
 
-// ---- who hosts the server ----
+// ---- the connection ----
 
-void Membership::find_out_who_hosts() {
-  const cli::RendezvousSpec& spec = spec_of(job_);
-  const bool certainly_not =
-      spec.conf.is_host == false ||
-      (is_fixed(job_) && spec.node_rank->value != 0 && !spec.conf.is_host.value_or(false));
-  if (certainly_not) return connect_to(spec.endpoint.value.host);
-  look_up_.emplace(io_, spec.endpoint.value.host, [this](Result<client::Addresses> found) {
-    on_endpoint_known(std::move(found));
-  });
+ServerHostHooks Membership::host_hooks() {
+  return {.connect = [this](const std::string& host) { connect_to(host); },
+          .waits = [this](const auto& why) { obey(member_.on_unreachable(now(), why)); },
+          .cannot_host = [this](const auto& why) { member_.set_cannot_host(why); },
+          .gave_up = [this](const auto& why) { obey(member_.on_gave_up(now(), why)); },
+          .say = [this](const std::string& line) { hooks_.say(line); }};
 }
 
-void Membership::on_endpoint_known(Result<client::Addresses> found) {
-  const cli::RendezvousSpec& spec = spec_of(job_);
-  if (!found) {
-    const std::string why =
-        "'" + spec.endpoint.value.host + "' cannot be looked up: " + found.error().text;
-    if (now() >= job_.timings.begun + patience_)
-      return obey(member_.on_gave_up(
-          now(), cli::text_of(spec.endpoint.value) + " could not be reached: " + why));
-    obey(member_.on_unreachable(now(), why));
-    return later(kLookUpPause, [this] { find_out_who_hosts(); });
-  }
-  membership::HostingQuestion question{.fixed = is_fixed(job_),
-                                       .node_rank = spec.node_rank ? spec.node_rank->value : 0,
-                                       .is_host = spec.conf.is_host,
-                                       .host = spec.endpoint.value.host,
-                                       .local_addresses = interface_addresses()};
-  for (const auto& address : *found) question.addresses.push_back(address.to_string());
-  const membership::Hosting hosting = membership::decide_hosting(question);
-  if (!hosting.listen) return connect_to(spec.endpoint.value.host);
-  if (host(hosting)) return connect_to(hosting.connect_to);
-  if (hosting.may_be_taken) return connect_to(spec.endpoint.value.host);
-  obey(member_.on_gave_up(now(), "cannot host the rendezvous: " + could_not_listen_));
-}
-
-bool Membership::host(const membership::Hosting& hosting) {
-  server::RosterServerOptions options;
-  options.address = hosting.address;
-  options.port = spec_of(job_).endpoint.value.port;
-  options.port_advice = kPortAdvice;
-  options.identity = {
-      .id = "", .host = job_.host, .version = std::string(cli::version()), .embedded = true};
-  // With given node ranks the workers' store is behind the same port, as with torchrun.
-  options.store = is_fixed(job_);
-  options.log = [this, left = kServerLines](server::Severity severity,
-                                            const std::string& line) mutable {
-    const bool wanted =
-        severity >= server::Severity::warning || job_.spec.verbosity == cli::Verbosity::verbose;
-    if (wanted && left-- > 0) output_.note("ddprun: rendezvous: " + line);
-  };
-  options.on_idle = [this] { finish_now(); };
-  auto server = server::RosterServer::listen(io_, std::move(options));
-  if (!server) {
-    could_not_listen_ = server.error().text;
-    return false;
-  }
-  server_ = std::move(*server);
-  if (!hosting.notice.empty()) hooks_.say(hosting.notice);
-  return true;
+// Until there was a server it may turn out that this node has to host it.
+void Membership::connect(const membership::Connect& order) {
+  connect_until_ = now() + order.patience;
+  if (client_ && (was_member_ || hosts_server()))
+    return client_->connect(order.patience, order.pause);
+  if (order.pause == order.pause.zero()) return host_.find(order.patience);
+  later(std::chrono::ceil<milliseconds>(order.pause),
+        [this] { host_.find(connect_until_ - now()); });
 }
 
 void Membership::connect_to(const std::string& host) {
-  look_up_.reset();
+  const cli::RendezvousSpec& spec = spec_of(job_);
   client_ = std::make_unique<client::RosterClient>(
-      io_, client::RosterClientOptions{.host = host, .port = spec_of(job_).endpoint.value.port},
+      io_,
+      client::RosterClientOptions{
+          .host = host, .port = spec.endpoint.value.port, .answer_timeout = spec.conf.read_timeout},
       [this](client::RosterEvent event) { on_event(std::move(event)); });
-  client_->connect(patience_);
+  // Up to a tenth more, because the span is told.
+  client_->connect(std::chrono::ceil<Tenths>(connect_until_ - now()));
 }
-
-// ---- what the connection says ----
 
 void Membership::on_event(client::RosterEvent event) {
   if (auto* connected = std::get_if<client::RosterConnected>(&event)) {
@@ -159,18 +121,25 @@ void Membership::on_event(client::RosterEvent event) {
     is_connected_ = true;
     return obey(member_.on_connected(now()));
   }
-  if (const auto* message = std::get_if<protocol::ServerMessage>(&event))
+  if (const auto* message = std::get_if<protocol::ServerMessage>(&event)) {
+    if (std::holds_alternative<protocol::Welcome>(*message)) {
+      was_member_ = true;
+      host_.stop_looking();
+    }
     return obey(member_.on_message(now(), *message));
+  }
   is_connected_ = false;
   if (const auto* unreachable = std::get_if<client::RosterUnreachable>(&event))
-    return obey(member_.on_unreachable(now(), unreachable->why));
-  if (const auto* gave_up = std::get_if<client::RosterGaveUp>(&event)) {
-    const bool hosts = gave_up->stranger && !could_not_listen_.empty();
-    return obey(member_.on_gave_up(
-        now(), hosts ? "cannot host the rendezvous: " + could_not_listen_ : gave_up->why));
-  }
-  if (finish_now()) return;
+    return on_unreachable(*unreachable);
+  if (done_) return finish_now();
+  if (const auto* gave_up = std::get_if<client::RosterGaveUp>(&event))
+    return obey(member_.on_gave_up(now(), gave_up->why));
   obey(member_.on_lost(now(), std::get<client::RosterLost>(event).why));
+}
+
+void Membership::on_unreachable(const client::RosterUnreachable& unreachable) {
+  obey(member_.on_unreachable(now(), unreachable.why));
+  if (unreachable.nobody_listens && !was_member_) host_.on_nobody_there();
 }
 
 // ---- orders ----
@@ -181,15 +150,10 @@ void Membership::obey(membership::Orders orders) {
 }
 
 void Membership::carry_out(const membership::Order& order) {
-  if (const auto* connect = std::get_if<membership::Connect>(&order)) {
-    patience_ = connect->patience;
-    if (!client_) return find_out_who_hosts();
-    return client_->connect(patience_);
-  }
+  if (const auto* to = std::get_if<membership::Connect>(&order)) return connect(*to);
   if (const auto* join = std::get_if<membership::SayJoin>(&order)) return say_join(*join);
   if (const auto* message = std::get_if<membership::Send>(&order)) return send(message->message);
-  if (const auto* round = std::get_if<membership::BeginRound>(&order))
-    return hooks_.begin_round(*round);
+  if (const auto* round = std::get_if<membership::BeginRound>(&order)) return begin_round(*round);
   if (const auto* stop = std::get_if<membership::StopRound>(&order))
     return hooks_.stop_round(stop->why);
   if (const auto* drained = std::get_if<membership::SayDrained>(&order))
@@ -201,8 +165,14 @@ void Membership::carry_out(const membership::Order& order) {
   hooks_.end(std::get<membership::End>(order).verdict);
 }
 
+void Membership::begin_round(const membership::BeginRound& order) {
+  // All workers of the round before have ended, on all nodes.
+  if (store_) store_->close_earlier_rounds();
+  hooks_.begin_round(order);
+}
+
 void Membership::say_join(const membership::SayJoin& order) {
-  if (store_port_ == 0) {
+  if (store_port_ == 0 || order.fresh_store) {
     const auto port = fresh_store();
     if (!port) return cannot_host_store(port.error());
     store_port_ = *port;
@@ -217,18 +187,38 @@ void Membership::say_join(const membership::SayJoin& order) {
   send(join);
 }
 
+// Behind the endpoint's port there is one store only, and the workers of other nodes may need it
+// until they have ended: it is emptied when they have, so this node drains last.
 void Membership::say_drained(const membership::SayDrained& order) {
+  if (hosts_fixed_store() && others_are_stopping()) {
+    drain_.expires_after(kDrainPoll);
+    return drain_.async_wait([this, order](boost::system::error_code canceled) {
+      if (!canceled && !done_) say_drained(order);
+    });
+  }
   const auto port = fresh_store();
   if (!port) return cannot_host_store(port.error());
   store_port_ = *port;
   send(protocol::Drained{order.round, store_port_});
 }
 
+bool Membership::others_are_stopping() const {
+  using State = roster::NodeSnapshot::State;
+  std::ptrdiff_t stopping = 0;
+  for (const roster::Snapshot& run : host_.server()->snapshots())
+    stopping += std::ranges::count(run.nodes, State::stopping, &roster::NodeSnapshot::state);
+  return stopping > 1;
+}
+
 // Behind the endpoint's port where node ranks are given, for that is what MASTER_PORT was always.
+bool Membership::hosts_fixed_store() const {
+  return hosts_server() && is_fixed(job_);
+}
+
 Result<std::uint16_t> Membership::fresh_store() {
-  if (server_ && is_fixed(job_)) {
-    server_->start_store_over();
-    return server_->port();
+  if (hosts_fixed_store()) {
+    host_.server()->start_store_over();
+    return host_.server()->port();
   }
   if (!store_) {
     server::ServerOptions options;
@@ -238,22 +228,19 @@ Result<std::uint16_t> Membership::fresh_store() {
     options.address = exactly ? here : "";
     store_ = std::make_unique<StoreHost>(io_, std::move(options), output_);
   }
-  return store_->open_round();
+  return store_->open_next_round();
 }
 
 void Membership::cannot_host_store(const Error& error) {
-  client_->close();
-  obey(member_.on_gave_up(now(), "cannot host the store: " + error.text));
+  obey(member_.on_unable(now(), "cannot host the store: " + error.text));
 }
 
-// Whoever hosts the server takes it along, so that the others hear why.
+// Whoever hosts the server takes it along, so that the others hear why; but not while it is the
+// workers' store as well.
 void Membership::send(const protocol::AgentMessage& message) {
   if (const auto* leave = std::get_if<protocol::Leave>(&message)) {
-    left_ = true;
-    if (server_)
-      return server_->shut_down(leave->why, kLastWords, [this] {
-        if (done_) std::exchange(done_, nullptr)();
-      });
+    left_ = leave->why;
+    if (hosts_server() && !is_fixed(job_)) return end_server(leave->why);
   }
   client_->send(message);
 }
@@ -275,26 +262,62 @@ void Membership::later(milliseconds delay, std::function<void()> next) {
 
 // ---- the end ----
 
-void Membership::finish(std::function<void()> done) {
+void Membership::finish(std::chrono::nanoseconds store_patience, std::function<void()> done) {
   wake_.cancel();
-  look_up_.reset();
+  drain_.cancel();
+  host_.stop_looking();
   done_ = std::move(done);
-  if (finish_now()) return;
-  later(server_ ? kLastWords : kGoodbye, [this] {
-    if (done_) std::exchange(done_, nullptr)();
+  finishing_since_ = now();
+  store_until_ = finishing_since_ + store_patience;
+  if (client_ && !left_) client_->close();
+  finish_now();
+}
+
+void Membership::hurry() {
+  store_until_ = now();
+}
+
+// The workers of other nodes that are still told to stop. This node's have ended.
+bool Membership::store_is_used() const {
+  if (hosts_fixed_store()) return host_.server()->statistics().port.connections > 0;
+  return store_ && store_->clients() > 0;
+}
+
+// Goes on ending; called whenever something has changed, and does nothing before finish().
+void Membership::finish_now() {
+  if (!done_) return;
+  if (store_is_used() && now() < store_until_) return wait_for_store();
+  if (hosts_server()) return end_server(left_.value_or("the job has ended"));
+  if (!left_ || !is_connected_) return end();
+  later(kGoodbye, [this] { end(); });
+}
+
+void Membership::wait_for_store() {
+  if (now() >= finishing_since_ + kStoreSilence && !std::exchange(told_store_, true))
+    hooks_.say("the store is kept for the workers of other nodes, which are still stopping, for " +
+               span_text(store_until_ - now()) + " at most; another stop signal ends it at once");
+  store_poll_.expires_after(kStorePoll);
+  store_poll_.async_wait([this](boost::system::error_code canceled) {
+    if (!canceled) finish_now();
   });
 }
 
-// Nobody needs this process any more. False before finish() was called, or while somebody does.
-bool Membership::finish_now() {
-  if (!done_) return false;
-  const bool says_goodbye = !server_ && left_ && is_connected_;
-  if (says_goodbye) return false;
-  if (server_ && client_) client_->close();
-  if (server_ && !server_->idle()) return false;
+void Membership::end_server(const std::string& why) {
+  if (std::exchange(server_told_, true)) {
+    if (server_ended_) end();
+    return;
+  }
+  if (client_) client_->close();
+  host_.server()->shut_down(why, kLastWords, [this] {
+    server_ended_ = true;
+    finish_now();
+  });
+}
+
+void Membership::end() {
+  if (!done_) return;
   pause_.cancel();
   boost::asio::post(io_, std::exchange(done_, nullptr));
-  return true;
 }
 
 }  // namespace ddprun::agent

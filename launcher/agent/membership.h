@@ -11,13 +11,11 @@
 #include <string>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/server_host.h"
 #include "launcher/agent/store_host.h"
-#include "launcher/membership/hosting.h"
 #include "launcher/membership/member.h"
 #include "launcher/output/output.h"
-#include "rendezvous/client/look_up.h"
 #include "rendezvous/client/roster_client.h"
-#include "rendezvous/server/roster_server.h"
 
 namespace ddprun::agent {
 
@@ -49,50 +47,66 @@ class Membership {
   // workers have ended.
   void leave(const std::string& why);
 
-  // After `end`: lets the others read their last message, then closes everything and calls `done`.
-  // Takes at most two seconds.
-  void finish(std::function<void()> done);
+  // After `end`: keeps the store that this node hosts as long as other nodes' workers use it, but
+  // not longer than `store_patience`, lets the others read their last message, closes everything
+  // and calls `done`, all within two seconds more.
+  void finish(std::chrono::nanoseconds store_patience, std::function<void()> done);
+  // While finishing: the store is kept for nobody any more.
+  void hurry();
 
   const std::optional<protocol::Assignment>& assignment() const { return member_.assignment(); }
   const std::string& run_directory() const { return member_.run_directory(); }
   // The server runs in this process.
-  bool hosts_server() const { return server_ != nullptr; }
+  bool hosts_server() const { return host_.server() != nullptr; }
 
  private:
-  void find_out_who_hosts();
-  void on_endpoint_known(Result<client::Addresses> found);
-  bool host(const membership::Hosting& hosting);
+  ServerHostHooks host_hooks();
+  void connect(const membership::Connect& order);
   void connect_to(const std::string& host);
   void on_event(client::RosterEvent event);
+  void on_unreachable(const client::RosterUnreachable& unreachable);
   void obey(membership::Orders orders);
   void carry_out(const membership::Order& order);
   void say_join(const membership::SayJoin& order);
   void say_drained(const membership::SayDrained& order);
   void send(const protocol::AgentMessage& message);
+  bool hosts_fixed_store() const;
+  bool others_are_stopping() const;
   Result<std::uint16_t> fresh_store();
   void cannot_host_store(const Error& error);
+  void begin_round(const membership::BeginRound& order);
   void wake_at(std::optional<membership::Time> when);
   void later(std::chrono::milliseconds delay, std::function<void()> next);
-  bool finish_now();
+  bool store_is_used() const;
+  void finish_now();
+  void wait_for_store();
+  void end_server(const std::string& why);
+  void end();
 
   boost::asio::io_context& io_;
   const Job& job_;
   output::Output& output_;
   MembershipHooks hooks_;
   membership::Member member_;
-  std::chrono::nanoseconds patience_{};  // of the present Connect
-  std::optional<client::LookUp> look_up_;
-  std::string could_not_listen_;  // why this node, which might host, does not
-  std::unique_ptr<server::RosterServer> server_;
+  ServerHost host_;
+  std::chrono::steady_clock::time_point connect_until_;  // of the present Connect
+  bool was_member_ = false;
   std::unique_ptr<client::RosterClient> client_;
   client::RosterConnected connected_;
   bool is_connected_ = false;
-  bool left_ = false;                 // said goodbye; the server closes
+  std::optional<std::string> left_;   // said goodbye, and why; the server closes
   std::unique_ptr<StoreHost> store_;  // none while the server's own store is used
   std::uint16_t store_port_ = 0;
   boost::asio::steady_timer wake_;
   boost::asio::steady_timer pause_;
+  boost::asio::steady_timer drain_;
+  boost::asio::steady_timer store_poll_;
   std::function<void()> done_;
+  std::chrono::steady_clock::time_point finishing_since_;
+  std::chrono::steady_clock::time_point store_until_;
+  bool server_told_ = false;   // that it ends
+  bool server_ended_ = false;  // everybody else was told
+  bool told_store_ = false;    // that it is kept
 };
 
 }  // namespace ddprun::agent

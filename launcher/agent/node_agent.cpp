@@ -215,7 +215,9 @@ void NodeAgent::on_stop_signal(int signo) {
   output_.hurry(kOutputPatienceWhenStopped);
   if (at_work_) round_->on_stop_signal(signo);
   interrupt({.cause = supervise::Cause::stop_signal, .stop_signal = signo});
-  if (membership_) leave("stopped by " + report::signal_name(signo));
+  if (!membership_) return;
+  leave("stopped by " + report::signal_name(signo));
+  membership_->hurry();
 }
 
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.

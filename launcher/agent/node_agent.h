@@ -60,10 +60,12 @@ class NodeAgent {
   void tell_failed();
   void on_assigned_round_ended();
   void on_timeout_between_rounds();
+  void leave_if_out_of_time();
   void leave(const std::string& why);
   void on_verdict(const membership::Verdict& verdict);
   supervise::Outcome outcome_of(const membership::Verdict& verdict);
   void end_without_round(const membership::Verdict& verdict);
+  std::chrono::nanoseconds store_patience(const membership::Verdict& verdict) const;
 
   report::ExitDecision refuse(int code, const Error& error);
   report::ExitDecision tell_refusal(report::ExitDecision end, std::string_view cause,

@@ -19,6 +19,9 @@ namespace {
 
 // What the others get of the failed worker's output.
 constexpr std::size_t kLinesForOthers = 20;
+constexpr std::chrono::milliseconds kStoreWithoutGuardian{500};
+constexpr std::chrono::milliseconds kStoreAfterLoss{2000};
+constexpr std::chrono::milliseconds kStoreAfterGrace{2000};
 
 std::vector<std::string> last_of(std::vector<std::string> lines) {
   if (lines.size() > kLinesForOthers)
@@ -64,11 +67,15 @@ void NodeAgent::on_timeout_between_rounds() {
   if (!limit) return;
   pause_.expires_at(*limit);
   pause_.async_wait([this](boost::system::error_code canceled) {
-    if (canceled || at_work_) return;
-    check_timeout();
-    if (interruption_)
-      leave("stopped after " + report::limit_text(interruption_->limit) + " (--timeout)");
+    if (!canceled && !at_work_) leave_if_out_of_time();
   });
+}
+
+void NodeAgent::leave_if_out_of_time() {
+  if (interruption_) return;
+  check_timeout();
+  if (interruption_)
+    leave("stopped after " + report::limit_text(interruption_->limit) + " (--timeout)");
 }
 
 void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
@@ -145,6 +152,7 @@ void NodeAgent::tell_failed() {
 void NodeAgent::on_assigned_round_ended() {
   at_work_ = false;
   const supervise::Outcome& outcome = round_->outcome();
+  leave_if_out_of_time();
   for (const supervise::WorkerEnd& worker : outcome.workers)
     if (worker.ending == supervise::Ending::still_running) leave("a worker could not be killed");
   membership_->on_round_ended(outcome.cause == supervise::Cause::success);
@@ -162,7 +170,17 @@ void NodeAgent::on_verdict(const membership::Verdict& verdict) {
     decision_ = conclude(*parts_, *round_, outcome_of(verdict), attempts_, remote_);
   else
     end_without_round(verdict);
-  membership_->finish([this] { flush(); });
+  membership_->finish(store_patience(verdict), [this] { flush(); });
+}
+
+// How long the workers of other nodes may still need the store that this node hosts. Those of a
+// node that is lost may be there for ever.
+std::chrono::nanoseconds NodeAgent::store_patience(const membership::Verdict& verdict) const {
+  if (verdict.kind == membership::Verdict::Kind::success || !round_) return {};
+  if (interruption_ && interruption_->cause == supervise::Cause::guardian_lost)
+    return kStoreWithoutGuardian;
+  const bool lost = verdict.cause && verdict.cause->kind == protocol::Cause::Kind::node_lost;
+  return lost ? kStoreAfterLoss : job_.spec.shutdown_timeout + kStoreAfterGrace;
 }
 
 // The last round's outcome in the light of what has ended the job.

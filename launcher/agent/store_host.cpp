@@ -36,6 +36,20 @@ Result<std::uint16_t> StoreHost::open_round() {
   return server_->port();
 }
 
+Result<std::uint16_t> StoreHost::open_next_round() {
+  if (!server_ || options_.port != 0) return open_round();
+  auto server = listen();
+  if (!server) return server.error();
+  earlier_.push_back(std::exchange(server_, std::move(*server)));
+  return server_->port();
+}
+
+std::uint64_t StoreHost::clients() const {
+  std::uint64_t clients = server_ ? server_->statistics().connections : 0;
+  for (const auto& each : earlier_) clients += each->statistics().connections;
+  return clients;
+}
+
 Result<void> StoreHost::try_to_listen(boost::asio::io_context& io, const cli::JobSpec& spec) {
   const auto server = server::Server::listen(io, store_options(spec));
   if (!server) return server.error();

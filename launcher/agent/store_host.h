@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "launcher/cli/job_spec.h"
 #include "launcher/output/output.h"
@@ -26,6 +27,13 @@ class StoreHost {
   // round, else one that the system chooses, another one each time. The clients of the round before
   // are closed. Only the first call can fail with a port given.
   Result<std::uint16_t> open_round();
+  // As open_round(), but the clients of the rounds before are served until close_earlier_rounds():
+  // they may be workers of other nodes that are still stopping. With a port given they are closed
+  // as by open_round().
+  Result<std::uint16_t> open_next_round();
+  void close_earlier_rounds() { earlier_.clear(); }
+  // Connections to the stores of all rounds.
+  std::uint64_t clients() const;
   // The port is free for others at once; the workers that are connected can go on.
   void stop_listening();
   // Listens and stops at once, or says why a store cannot listen.
@@ -40,6 +48,7 @@ class StoreHost {
   const server::ServerOptions options_;
   output::Output& output_;
   std::unique_ptr<server::Server> server_;
+  std::vector<std::unique_ptr<server::Server>> earlier_;
 };
 
 }  // namespace ddprun::agent

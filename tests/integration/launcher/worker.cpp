@@ -5,6 +5,9 @@
 // abort TEXT: prints TEXT and aborts, so that what its C library has not written yet is lost.
 // store ROUNDS NAME: meets all other ranks in the store ROUNDS times, at keys that begin with NAME;
 // prints "met" after the first time.
+// last_words MILLISECONDS: connects to the store and prints "ready"; on SIGTERM uses the store for
+// so long and prints "saved".
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +15,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "rendezvous/client/store_client.h"
 
@@ -42,11 +46,36 @@ int fail(const ddprun::Error& error) {
   return 1;
 }
 
-int meet(int rounds, const std::string& name) {
-  const auto limit = std::chrono::seconds(20);
-  auto client = ddprun::client::StoreClient::connect(
+ddprun::Result<ddprun::client::StoreClient> connect() {
+  return ddprun::client::StoreClient::connect(
       {.host = variable("MASTER_ADDR"),
        .port = static_cast<std::uint16_t>(std::stoi(variable("MASTER_PORT")))});
+}
+
+int say_last_words(std::chrono::milliseconds grace) {
+  using Clock = std::chrono::steady_clock;
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, nullptr);
+  auto client = connect();
+  if (!client) return fail(client.error());
+  std::puts("ready");
+  std::fflush(stdout);
+  int signo = 0;
+  sigwait(&term, &signo);
+  for (const auto until = Clock::now() + grace; Clock::now() < until;) {
+    const auto count = client->add("words", 1);
+    if (!count) return fail(count.error());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::puts("saved");
+  return 0;
+}
+
+int meet(int rounds, const std::string& name) {
+  const auto limit = std::chrono::seconds(20);
+  auto client = connect();
   if (!client) return fail(client.error());
   const int world = std::stoi(variable("WORLD_SIZE"));
   for (int round = 0; round < rounds; ++round) {
@@ -79,6 +108,8 @@ int main(int argc, char** argv) {
     std::puts(argv[2]);
     std::abort();
   }
+  if (what == "last_words" && argc == 3)
+    return say_last_words(std::chrono::milliseconds(std::atoi(argv[2])));
   if (what == "store" && argc == 4) return meet(std::atoi(argv[2]), argv[3]);
   std::fprintf(stderr, "ddprun_test_worker: unknown use\n");
   return 2;

@@ -1,14 +1,9 @@
 // Nodes meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
-
-#include <thread>
 
 #include "tests/integration/multi_node/nodes.h"
-#include "tests/integration/support/loopback_port.h"
 
 namespace ddprun::test {
 namespace {
@@ -94,43 +89,6 @@ TEST(FixedFormingTest, NobodyThereIsSaidAndGivenUpInTime) {
   EXPECT_THAT(end.err, HasSubstr("could not be reached within 2 s: connection refused"));
 }
 
-// Answers one connection like a web server.
-class WebServer {
- public:
-  WebServer() : thread_([this] { serve(); }) {}
-  ~WebServer() { thread_.join(); }
-  std::string port() const { return std::to_string(port_.number()); }
-
- private:
-  static int listen(LoopbackPort& port) {
-    port.listen();
-    return 0;
-  }
-  void serve() {
-    const int fd = ::accept4(port_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
-    const char answer[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
-    ::send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
-    char rest[4096];
-    while (::read(fd, rest, sizeof rest) > 0) {
-    }
-    ::close(fd);
-  }
-
-  LoopbackPort port_;
-  int listening_ = listen(port_);
-  std::thread thread_;
-};
-
-TEST(FixedFormingTest, AWebServerOnThePortIsNamedAtOnce) {
-  const WebServer server;
-  const Finished end = start({"--nnodes", "2", "--node-rank", "1", "--master-addr", "127.0.0.1",
-                              "--master-port", server.port()},
-                             shell("exit 0"))
-                           ->finish();
-  EXPECT_EQ(end.code, 125);
-  EXPECT_THAT(end.err, HasSubstr("127.0.0.1:" + server.port() + " is taken by a web server"));
-}
-
 TEST(ArrivalFormingTest, TheFirstOnTheEndpointHostsAndAllMeet) {
   const ArrivalJob job("3");
   const auto a = job.node(shell(kMeet));
@@ -175,6 +133,22 @@ TEST_P(WaitingSignalTest, EndsANodeThatCannotReachTheOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WaitingSignalTest, testing::Values(SIGINT, SIGTERM));
+
+// Node 1 does not stop in time, and its limit passes meanwhile: no round follows for it.
+TEST(TimeLimitTest, CountsWhileWorkersAreStopping) {
+  const FixedJob job(2, {"--max-restarts", "1", "--restart-backoff", "0"});
+  const Words command = shell(
+      "[ $RANK = 0 ] && exit 3; trap '' TERM; echo round $TORCHELASTIC_RESTART_COUNT; "
+      "while :; do sleep 0.1; done");
+  const auto first = job.node(0, command);
+  const Finished end =
+      job.node(1, command, {"--timeout", "1.5", "--shutdown-timeout", "2.5"})->finish();
+  EXPECT_EQ(end.code, 124) << end.err;
+  EXPECT_EQ(end.out, "round 0\n");
+  EXPECT_THAT(end.err, HasSubstr("--timeout"));
+  ::kill(first->pid(), SIGTERM);
+  first->finish();
+}
 
 TEST(WaitingTest, TheTimeLimitCountsWhileWaiting) {
   const FixedJob job(2);

@@ -1,0 +1,151 @@
+#include "launcher/agent/server_host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/agent/interfaces.h"
+#include "launcher/cli/version.h"
+#include "rendezvous/base/span_text.h"
+
+namespace ddprun::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kPause{500};         // between look-ups, and between tries to listen
+constexpr milliseconds kSlowLookUp{1'000};  // then it is told
+constexpr int kServerLines = 20;
+constexpr const char* kPortAdvice = "stop it, or give the nodes another port";
+
+membership::HostingQuestion question_of(const cli::RendezvousSpec& spec) {
+  return {.fixed = spec.kind == cli::RendezvousSpec::Kind::fixed,
+          .node_rank = spec.node_rank ? spec.node_rank->value : 0,
+          .is_host = spec.conf.is_host,
+          .host = spec.endpoint.value.host};
+}
+
+}  // namespace
+
+ServerHost::ServerHost(boost::asio::io_context& io, const Job& job, output::Output& output,
+                       ServerHostHooks hooks)
+    : io_(io),
+      job_(job),
+      output_(output),
+      hooks_(std::move(hooks)),
+      question_(question_of(job.spec.rendezvous)),
+      timer_(io) {}
+
+void ServerHost::find(std::chrono::nanoseconds patience) {
+  patience_ = patience;
+  deadline_ = Clock::now() + patience;
+  if (membership::never_hosts(question_)) return hooks_.connect(question_.host);
+  look_up();
+}
+
+void ServerHost::stop_looking() {
+  timer_.cancel();
+  look_up_.reset();
+  hosting_ = {};
+}
+
+void ServerHost::look_up() {
+  look_up_.emplace(io_, question_.host, [this](Result<client::Addresses> found) {
+    timer_.cancel();
+    on_found(std::move(found));
+  });
+  on_looking(kSlowLookUp);
+}
+
+// The resolver may take longer than anybody wants to wait.
+void ServerHost::on_looking(milliseconds pause) {
+  timer_.expires_at(std::min(deadline_, Clock::now() + pause));
+  timer_.async_wait([this](boost::system::error_code canceled) {
+    if (canceled) return;
+    const std::string why = "looking up '" + question_.host + "' has no answer yet";
+    if (Clock::now() < deadline_) {
+      on_looking(std::chrono::ceil<milliseconds>(deadline_ - Clock::now()));
+      return hooks_.waits(why);
+    }
+    look_up_.reset();
+    hooks_.gave_up(cli::text_of(job_.spec.rendezvous.endpoint.value) +
+                   " could not be reached within " + span_text(patience_) + ": " + why);
+  });
+}
+
+void ServerHost::on_found(Result<client::Addresses> found) {
+  if (!found) {
+    const std::string why = "'" + question_.host + "' cannot be looked up: " + found.error().text;
+    if (Clock::now() >= deadline_)
+      return hooks_.gave_up(cli::text_of(job_.spec.rendezvous.endpoint.value) +
+                            " could not be reached within " + span_text(patience_) + ": " + why);
+    later(std::min<std::chrono::nanoseconds>(kPause, deadline_ - Clock::now()),
+          &ServerHost::look_up);
+    return hooks_.waits(why);
+  }
+  question_.addresses.clear();
+  for (const auto& address : *found) question_.addresses.push_back(address.to_string());
+  question_.local_addresses = interface_addresses();
+  hosting_ = membership::decide_hosting(question_);
+  if (!hosting_.listen) return hooks_.connect(question_.host);
+  const Result<void> listening = listen();
+  if (listening) return hooks_.connect(hosting_.connect_to);
+  if (!hosting_.may_be_taken)
+    return hooks_.gave_up("cannot host the rendezvous: " + listening.error().text);
+  hooks_.cannot_host(listening.error().text);
+  later(kPause, &ServerHost::try_again);
+  hooks_.connect(question_.host);
+}
+
+Result<void> ServerHost::listen() {
+  server::RosterServerOptions options;
+  options.address = hosting_.address;
+  options.port = job_.spec.rendezvous.endpoint.value.port;
+  options.port_advice = kPortAdvice;
+  options.identity = {
+      .id = "", .host = job_.host, .version = std::string(cli::version()), .embedded = true};
+  // With given node ranks the workers' store is behind the same port, as with torchrun.
+  options.store = question_.fixed;
+  options.log = [this, left = kServerLines](server::Severity severity,
+                                            const std::string& line) mutable {
+    const bool wanted =
+        severity >= server::Severity::warning || job_.spec.verbosity == cli::Verbosity::verbose;
+    if (wanted && left-- > 0) output_.note("ddprun: rendezvous: " + line);
+  };
+  auto server = server::RosterServer::listen(io_, std::move(options));
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  if (!hosting_.notice.empty()) hooks_.say(hosting_.notice);
+  return {};
+}
+
+// Whoever had the port may have been about to end.
+void ServerHost::try_again() {
+  if (!try_to_take_the_port()) later(kPause, &ServerHost::try_again);
+}
+
+bool ServerHost::try_to_take_the_port() {
+  if (const Result<void> listening = listen(); !listening) {
+    hooks_.cannot_host(listening.error().text);
+    return false;
+  }
+  timer_.cancel();
+  hooks_.cannot_host("");
+  hooks_.connect(hosting_.connect_to);
+  return true;
+}
+
+void ServerHost::on_nobody_there() {
+  if (!hosting_.listen || server_ || try_to_take_the_port() || !hosting_.expected) return;
+  timer_.cancel();
+  hooks_.gave_up("nobody listens at " + cli::text_of(job_.spec.rendezvous.endpoint.value));
+}
+
+void ServerHost::later(std::chrono::nanoseconds pause, void (ServerHost::*next)()) {
+  timer_.expires_after(pause);
+  timer_.async_wait([this, next](boost::system::error_code canceled) {
+    if (!canceled) (this->*next)();
+  });
+}
+
+}  // namespace ddprun::agent
