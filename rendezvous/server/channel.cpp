@@ -3,7 +3,9 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = 32 << 10;
 constexpr std::size_t kPartsPerWrite = 16;
+// A fast reader of a large answer must not keep the others waiting.
+constexpr std::size_t kBytesPerTurn = 1 << 20;
 constexpr const char* kClosed = "it has closed its connection";
 
 bool would_block(int error) {
@@ -39,44 +43,62 @@ Channel::Channel(boost::asio::io_context& io, UniqueFd socket, Owner& owner)
     : stream_(io.get_executor(), socket.release()), owner_(&owner) {}
 
 void Channel::queue(Bytes bytes) {
-  if (!stream_.is_open() || finishing_) return;
+  if (!stream_.is_open() || finishing_ || failed_) return;
   unsent_ += bytes->size();
   outbox_.push_back(std::move(bytes));
 }
 
 void Channel::flush() {
-  if (!stream_.is_open() || waits_to_write_) return;
+  if (!stream_.is_open() || waits_to_write_ || failed_) return;
+  std::size_t sent = 0;
   while (!outbox_.empty()) {
-    if (send_some()) continue;
-    if (would_block(errno)) return wait_writable();
-    // The reader finds the same error, and tells of it.
-    outbox_.clear();
-    unsent_ = 0;
+    if (sent >= kBytesPerTurn) return wait_writable();
+    const ssize_t size = send_some();
+    if (size >= 0) {
+      sent += static_cast<std::size_t>(size);
+    } else if (would_block(errno)) {
+      return wait_writable();
+    } else {
+      return fail(errno);
+    }
   }
   if (finishing_) ::shutdown(stream_.native_handle(), SHUT_WR);
 }
 
-// Returns false with errno set when the socket takes nothing.
-bool Channel::send_some() {
+// As sendmsg(): how much the socket took, or -1 with errno set.
+ssize_t Channel::send_some() {
   std::array<iovec, kPartsPerWrite> parts{};
   std::size_t count = 0;
-  for (; count < parts.size() && count < outbox_.size(); ++count) {
+  std::size_t room = kBytesPerTurn;
+  for (; count < parts.size() && count < outbox_.size() && room > 0; ++count) {
     const std::string& text = *outbox_[count];
     const std::size_t skipped = count == 0 ? sent_of_first_ : 0;
-    parts[count] = {const_cast<char*>(text.data()) + skipped, text.size() - skipped};
+    const std::size_t size = std::min(text.size() - skipped, room);
+    parts[count] = {const_cast<char*>(text.data()) + skipped, size};
+    room -= size;
   }
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = count;
   const ssize_t size = ::sendmsg(stream_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (size < 0) return false;
+  if (size < 0) return size;
   unsent_ -= static_cast<std::uint64_t>(size);
   sent_of_first_ += static_cast<std::size_t>(size);
   while (!outbox_.empty() && sent_of_first_ >= outbox_.front()->size()) {
     sent_of_first_ -= outbox_.front()->size();
     outbox_.pop_front();
   }
-  return true;
+  return size;
+}
+
+// The reader need not find the same error, and may not even read any more.
+void Channel::fail(int error) {
+  failed_ = true;
+  outbox_.clear();
+  unsent_ = 0;
+  boost::asio::post(stream_.get_executor(), [self = shared_from_this(), how = how_lost(error)] {
+    if (self->stream_.is_open()) self->gone(how);
+  });
 }
 
 void Channel::finish() {
@@ -110,7 +132,7 @@ void Channel::on_readable() {
   const ssize_t size = ::recv(stream_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size == 0) return on_end_of_input();
   if (size < 0 && !would_block(errno)) return gone(how_lost(errno));
-  if (size > 0 && !finishing_) {
+  if (size > 0 && !finishing_ && !failed_) {
     owner_->on_bytes({buffer.data(), static_cast<std::size_t>(size)});
   }
   if (stream_.is_open()) wait_readable();
@@ -129,7 +151,8 @@ void Channel::wait_writable() {
                        if (error || !self->stream_.is_open()) return;
                        self->waits_to_write_ = false;
                        self->flush();
-                       if (self->input_ended_ && self->outbox_.empty()) self->gone(kClosed);
+                       if (self->input_ended_ && self->outbox_.empty() && !self->failed_)
+                         self->gone(kClosed);
                      });
 }
 

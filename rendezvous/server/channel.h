@@ -2,6 +2,8 @@
 // thread, that of the io_context.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <cstddef>
@@ -41,7 +43,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void start() { wait_readable(); }
   // Puts it behind what waits already; flush() sends.
   void queue(Bytes bytes);
-  // Sends what the socket takes now; the rest goes when it takes more.
+  // Sends what the socket takes now, up to a limit that lets others have their turn; the rest goes
+  // later. If sending fails on_gone follows.
   void flush();
   // Bytes that wait.
   std::uint64_t unsent() const { return unsent_; }
@@ -61,7 +64,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void on_readable();
   void on_end_of_input();
   void wait_writable();
-  bool send_some();
+  ssize_t send_some();
+  void fail(int error);
   void gone(const std::string& how);
 
   Stream stream_;
@@ -72,6 +76,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool waits_to_write_ = false;
   bool finishing_ = false;
   bool input_ended_ = false;
+  bool failed_ = false;  // on_gone is on its way
 };
 
 }  // namespace ddprun::server
