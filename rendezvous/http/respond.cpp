@@ -70,6 +70,15 @@ Response one_run(const View& view, const std::string& id) {
   return json_response(to_json(*run, view.with_lines));
 }
 
+// Without what is behind a "?".
+std::string_view path_of(const Request& request) {
+  return std::string_view(request.target).substr(0, request.target.find('?'));
+}
+
+bool is_read(const Request& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
 Response get(std::string_view path, const std::function<View()>& view) {
   if (path == "/") return {.content_type = "text/html; charset=utf-8", .body = status_page(view())};
   if (path == "/healthz") return {.content_type = kText, .body = "ok\n"};
@@ -87,12 +96,16 @@ Response get(std::string_view path, const std::function<View()>& view) {
 }  // namespace
 
 Response respond(const Request& request, const std::function<View()>& view) {
-  if (request.method != "GET" && request.method != "HEAD")
+  if (!is_read(request))
     return refusal(405, "only GET and HEAD are answered: everything here is read only");
   if (!request.target.starts_with('/'))
     return refusal(400, "the target of the request does not begin with /");
-  const std::string_view target = request.target;
-  return get(target.substr(0, target.find('?')), view);
+  return get(path_of(request), view);
+}
+
+bool shows_runs(const Request& request) {
+  const std::string_view path = path_of(request);
+  return is_read(request) && (path == "/" || path == "/metrics" || path.starts_with(kRuns));
 }
 
 Response refusal(int status, std::string_view text) {

@@ -28,6 +28,9 @@ struct Response {
 // HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows it.
 Response respond(const Request& request, const std::function<View()>& view);
 
+// Whether respond() would ask for the view: the answer may be long then.
+bool shows_runs(const Request& request);
+
 // For a request that is no HTTP, or too large, or refused otherwise: `text` says what is wrong.
 Response refusal(int status, std::string_view text);
 

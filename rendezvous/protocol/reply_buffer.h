@@ -38,6 +38,10 @@ class ReplyBuffer {
   std::uint64_t unsent() const { return added_ - sent_; }
   std::uint64_t unsent_behind_first() const;
   bool empty() const { return added_ == sent_; }
+  // Memory that is this buffer's own, about: what is not shared with the store.
+  std::size_t own_bytes() const {
+    return bytes_.size() + shared_.size() * sizeof(Shared) + ends_.size() * sizeof(ends_.front());
+  }
 
   // Fills `parts` from the front with what is to be sent next and returns how many were used. They
   // are valid until the buffer is changed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/run_limits.h"
 
 namespace ddprun::roster {
@@ -105,6 +106,15 @@ std::vector<MemberId> Run::connections() const {
 std::optional<std::string> Run::node_of(MemberId member) const {
   const auto it = members_.find(member);
   return it == members_.end() ? std::nullopt : std::optional(it->second.join.node);
+}
+
+std::size_t Run::memory_bytes() const {
+  std::size_t sum = sizeof *this + member_bytes_;
+  for (const Challenger& each : challengers_) sum += sizeof each + footprint(each.join);
+  if (round_) sum += round_->bytes;
+  if (failure_) sum += footprint(failure_->cause);
+  if (last_failure_) sum += footprint(*last_failure_);
+  return sum;
 }
 
 Run::RoundNode* Run::round_node(MemberId id) {

@@ -49,6 +49,8 @@ class Run {
   const Terms& terms() const { return terms_; }
   nanoseconds age(Time now) const { return now - began_; }
   Snapshot snapshot(Time now) const;
+  // About, with all that it keeps.
+  std::size_t memory_bytes() const;
 
  private:
   enum class Phase { forming, running, settling, resuming, over };
@@ -63,6 +65,7 @@ class Run {
     std::optional<int> busy_round;  // it may have workers of this round
     std::optional<int> node_rank;   // in the last round
     std::vector<protocol::Started::Worker> workers;
+    std::size_t bytes = 0;  // of it in member_bytes_
   };
   struct RoundNode {
     std::optional<MemberId> member;  // none: it has gone, or is not back yet
@@ -71,6 +74,7 @@ class Run {
   struct Round {
     protocol::Assignment assignment;
     std::vector<RoundNode> nodes;  // by node rank
+    std::size_t bytes = 0;         // about
   };
   struct Failure {
     Time at{};  // when the worker ended, by the server's clock
@@ -95,6 +99,8 @@ class Run {
   void answered(MemberId id);
   void lose(Time now, MemberId id, Cause::Kind kind, const std::string& how);
   void admit_challengers(Time now, MemberId holder);
+  void count(Member& member);
+  void erase(Members::iterator member);
   void misuse(Time now, MemberId id, const std::string& what);
   void keep_alive(Time now);
   void drop_silent(Time now);
@@ -140,6 +146,7 @@ class Run {
   Phase phase_ = Phase::forming;
   Time since_;  // of the phase
   Members members_;
+  std::size_t member_bytes_ = 0;
   std::vector<Challenger> challengers_;
   std::vector<Effect> effects_;
 

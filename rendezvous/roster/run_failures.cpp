@@ -7,9 +7,16 @@
 
 namespace ddprun::roster {
 
-void Run::on(Time, MemberId id, const protocol::Started& message) {
+void Run::on(Time now, MemberId id, const protocol::Started& message) {
   if (round_node(id) == nullptr || message.round != round_->assignment.round) return;
-  members_.at(id).workers = message.workers;
+  const auto nproc = static_cast<std::size_t>(members_.at(id).join.nproc);
+  if (message.workers.size() > nproc)
+    return misuse(now, id,
+                  "it started " + count_text(message.workers.size(), "worker") +
+                      ", but joined with " + std::to_string(nproc));
+  Member& member = members_.at(id);
+  member.workers = std::vector(message.workers);  // and the memory of the old ones goes
+  count(member);
 }
 
 std::optional<std::string> Run::wrong(MemberId id, const protocol::Failed& message) const {
@@ -90,7 +97,8 @@ void Run::on(Time now, MemberId id, const protocol::Drained& message) {
     return misuse(now, id, "it stopped its workers without being told to");
   if (member.busy_round != message.round) return;
   member.busy_round.reset();
-  member.workers.clear();
+  member.workers = {};
+  count(member);
   member.join.store_port = message.store_port;
 }
 

@@ -11,6 +11,10 @@ namespace ddprun::roster {
 inline constexpr std::chrono::milliseconds kSettle{200};
 // A member whose place somebody else claims has to answer within this.
 inline constexpr std::chrono::milliseconds kAnswer{1000};
+// What a run's first node may choose for keep_alive_interval and keep_alive_max_attempt; a shorter
+// interval counts as the least one.
+inline constexpr std::chrono::milliseconds kMinPingInterval{10};
+inline constexpr std::chrono::hours kMaxSilence{1};  // interval times attempts
 // Waiting nodes hear of changes at once in worlds up to this, in larger ones after a pause, so that
 // n nodes that come one by one cost n messages and not n squared.
 inline constexpr std::size_t kSmallWorld = 16;

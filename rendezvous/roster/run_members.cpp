@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/run.h"
 #include "rendezvous/roster/run_limits.h"
 
@@ -77,7 +78,7 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
   if (node.member) {
     const MemberId old = *node.member;
     if (members_.at(old).join.pid != join.pid) return false;
-    members_.erase(old);
+    erase(members_.find(old));
     unheard_.erase(old);
     for (Challenger& each : challengers_)
       if (each.holder == old) each.holder = from.id;
@@ -95,7 +96,10 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
 }
 
 void Run::resume(Time now, const protocol::Held& held) {
-  round_ = Round{held.assignment, std::vector<RoundNode>(held.assignment.nodes.size())};
+  const std::size_t count = held.assignment.nodes.size();
+  round_ = Round{.assignment = held.assignment,
+                 .nodes = std::vector<RoundNode>(count),
+                 .bytes = footprint(held.assignment) + count * sizeof(RoundNode)};
   next_round_ = held.assignment.round + 1;
   restarts_ = held.assignment.restarts;
   phase_ = Phase::resuming;
@@ -108,6 +112,7 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
           .insert_or_assign(from.id, Member{.join = join, .address = from.address, .heard = now})
           .first->second;
   member.join.held.reset();
+  count(member);
   changed_ = true;
   send({from.id},
        protocol::Welcome{.member = from.id,
@@ -120,6 +125,18 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
                          .run_directory = run_directory_},
        "node " + join.node + " has joined run " + terms_.run);
   return member;
+}
+
+void Run::count(Member& member) {
+  member_bytes_ -= member.bytes;
+  member.bytes = sizeof(Members::value_type) + footprint(member.join) - sizeof(Join) +
+                 footprint(member.workers);
+  member_bytes_ += member.bytes;
+}
+
+void Run::erase(Members::iterator member) {
+  member_bytes_ -= member->second.bytes;
+  members_.erase(member);
 }
 
 // A node that was cut off without a reset comes back as another process under the same name, long
@@ -161,7 +178,7 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   const auto it = members_.find(id);
   if (it == members_.end() || phase_ == Phase::over) return;
   const std::string node = it->second.join.node;
-  members_.erase(it);
+  erase(it);
   unheard_.erase(id);
   changed_ = true;
   std::string text = "node " + node;

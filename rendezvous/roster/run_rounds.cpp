@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/natural_order.h"
 #include "rendezvous/roster/ranks.h"
 #include "rendezvous/roster/run.h"
@@ -117,6 +118,7 @@ void Run::begin_round(Time now, std::string why) {
   const MemberId first = *round_->nodes.front().member;
   round_->assignment.store_host = store_host(first);
   round_->assignment.store_port = members_.at(first).join.store_port;
+  round_->bytes = footprint(round_->assignment) + round_->nodes.size() * sizeof(RoundNode);
   phase_ = Phase::running;
   since_ = now;
   failure_.reset();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <utility>
 
+#include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/wording.h"
 
 namespace ddprun::roster {
@@ -31,13 +33,21 @@ void append(Decision& decision, Decision more) {
 }  // namespace
 
 Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& message) {
-  if (const auto* done = std::get_if<protocol::StacksDone>(&message))
-    return with_wake(take(from.id, *done));
-  if (const auto it = run_of_.find(from.id); it != run_of_.end()) {
-    const auto entry = runs_.find(it->second);
-    return with_wake(after(entry, entry->second.run.on_message(now, from.id, message)));
+  const auto it = run_of_.find(from.id);
+  if (it == run_of_.end()) return with_wake(first(now, from, message));
+  return with_wake(of_member(now, runs_.find(it->second), from.id, message));
+}
+
+// Whatever comes first, and whatever comes behind a question: each ends in a membership or in the
+// end of the connection.
+Decision Runs::first(Time now, const Peer& from, const AgentMessage& message) {
+  if (stopping_) return answer(from.id, protocol::ServerStopping{*stopping_}, *stopping_);
+  const auto asks = [&](const auto& each) { return each.second.asker == from.id; };
+  if (std::erase_if(stacks_, asks) > 0) {
+    const std::string why = "the last question on this connection is not answered yet";
+    return answer(from.id, protocol::Refused{why}, why);
   }
-  return with_wake(std::visit(
+  return std::visit(
       [&](const auto& each) {
         if constexpr (std::is_same_v<std::decay_t<decltype(each)>, Join>) {
           return join(now, from, each);
@@ -49,7 +59,25 @@ Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& messag
           return answer(from.id, protocol::Refused{why}, why);
         }
       },
-      message));
+      message);
+}
+
+Decision Runs::of_member(Time now, Entries::iterator entry, MemberId from,
+                         const AgentMessage& message) {
+  if (const auto* done = std::get_if<protocol::StacksDone>(&message)) return take(from, *done);
+  const auto pass = [&](const AgentMessage& each) {
+    return after(entry, entry->second.run.on_message(now, from, each));
+  };
+  const auto* started = std::get_if<protocol::Started>(&message);
+  if (started != nullptr && memory_ + footprint(started->workers) > options_.max_memory_bytes)
+    return pass(protocol::Started{.round = started->round, .workers = {}});
+  const auto* failed = std::get_if<protocol::Failed>(&message);
+  // Kept twice: as what is to be settled, and as the last failure.
+  if (failed == nullptr || memory_ + 2 * footprint(failed->lines) <= options_.max_memory_bytes)
+    return pass(message);
+  protocol::Failed without_lines = *failed;
+  without_lines.lines.clear();
+  return pass(without_lines);
 }
 
 Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) {
@@ -89,6 +117,7 @@ Decision Runs::shut_down(const std::string& why) {
   std::vector<MemberId> all;
   for (const auto& [id, run] : run_of_) all.push_back(id);
   std::ranges::sort(all);
+  stopping_ = why;
   Decision decision;
   for (const auto& [id, request] : stacks_)
     append(decision, answer(request.asker, protocol::Refused{why}, why));
@@ -100,6 +129,7 @@ Decision Runs::shut_down(const std::string& why) {
   run_of_.clear();
   wakes_.clear();
   stacks_.clear();
+  memory_ = 0;
   return decision;
 }
 
@@ -117,7 +147,8 @@ std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
 std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
   const auto entry = runs_.find(join.run);
   if (entry != runs_.end()) {
-    if (entry->second.run.connections().size() < options_.max_members) return {};
+    if (entry->second.run.connections().size() < options_.max_members)
+      return memory_refusal(join, entry->second.bytes);
     return "run " + join.run + " has " + std::to_string(options_.max_members) +
            " nodes, which is all that this server takes";
   }
@@ -137,6 +168,18 @@ std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
   if (runs_.size() >= options_.max_runs)
     return "rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
            " runs, which is all that it takes";
+  return memory_refusal(join, 0);
+}
+
+std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
+  const std::size_t more = footprint(join);
+  const std::string all = std::to_string(options_.max_memory_bytes);
+  if (of_run + more > options_.max_memory_bytes / 2)
+    return "run " + join.run + " takes " + std::to_string(of_run) + " bytes of the server on " +
+           server_.host + "; half of its " + all + " is all that one run gets";
+  if (memory_ + more > options_.max_memory_bytes)
+    return "the runs of the server on " + server_.host + " take " + std::to_string(memory_) +
+           " bytes, of " + all + " that they may (max_memory_bytes)";
   return {};
 }
 
@@ -160,6 +203,8 @@ Decision Runs::after(Entries::iterator entry, Decision decision) {
   if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
   entry->second.wake_at = decision.wake_at;
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
+  const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
+  memory_ += bytes - std::exchange(entry->second.bytes, bytes);
   if (entry->second.run.over()) runs_.erase(entry);
   return decision;
 }
@@ -177,9 +222,6 @@ std::optional<std::string> Runs::control_refusal(const Peer& from, const std::st
   if (!from.loopback && !options_.control_from_anywhere)
     return what + " is taken from the server's own host only, this comes from " + from.address;
   if (!runs_.contains(run)) return "there is no run " + run + " here";
-  const bool waits =
-      std::ranges::any_of(stacks_, [&](const auto& each) { return each.second.asker == from.id; });
-  if (waits) return std::string("the last question on this connection is not answered yet");
   return {};
 }
 
@@ -224,8 +266,10 @@ Decision Runs::ask(Time now, const Peer& from, const protocol::AskStacks& questi
   const std::uint64_t id = ++last_stacks_;
   stacks_.emplace(id, std::move(request));
   Decision decision;
-  decision.effects.push_back(
-      Send{std::move(to), protocol::TakeStacks{id}, "rdzvctl asked for the stacks"});
+  if (!to.empty())
+    decision.effects.push_back(
+        Send{std::move(to), protocol::TakeStacks{id}, "rdzvctl asked for the stacks"});
+  finish_stacks(now, decision);
   return decision;
 }
 

@@ -24,6 +24,9 @@ struct RunsOptions {
   std::size_t max_members = 4096;      // of one run
   bool control_from_anywhere = false;  // else cancel and stacks are taken from loopback only
   bool lines_for_everybody = false;    // else status answers leave workers' output out
+  // About, of all runs. Over it nobody joins any more, and of a member's messages that is left out
+  // which is for show: its devices, and the lines of a failed worker. Half of it is for one run.
+  std::size_t max_memory_bytes = std::size_t{1} << 30;
   nanoseconds stacks_timeout = std::chrono::seconds(15);
 };
 
@@ -41,11 +44,14 @@ class Runs {
   // connections are no error.
   Decision on_closed(Time now, MemberId connection, const std::string& how);
   Decision on_time(Time now);
-  // The server is about to end: members are told why, and all runs are forgotten.
+  // The server is about to end: members are told why, and all runs are forgotten;
+  // and so is whoever comes afterwards.
   Decision shut_down(const std::string& why);
 
   std::size_t size() const { return runs_.size(); }
   std::size_t connections() const { return run_of_.size(); }
+  // What counts against max_memory_bytes.
+  std::size_t memory_bytes() const { return memory_; }
   // By run id.
   std::vector<Snapshot> snapshots(Time now) const;
   std::optional<Snapshot> snapshot(Time now, const std::string& run) const;
@@ -54,6 +60,7 @@ class Runs {
   struct Entry {
     Run run;
     std::optional<Time> wake_at;
+    std::size_t bytes = 0;  // of it in memory_
   };
   using Entries = std::map<std::string, Entry>;
   struct StacksRequest {
@@ -63,8 +70,12 @@ class Runs {
     Time until{};
   };
 
+  Decision first(Time now, const Peer& from, const protocol::AgentMessage& message);
+  Decision of_member(Time now, Entries::iterator entry, MemberId from,
+                     const protocol::AgentMessage& message);
   Decision join(Time now, const Peer& from, const Join& join);
   std::optional<std::string> refusal(Time now, const Join& join) const;
+  std::optional<std::string> memory_refusal(const Join& join, std::size_t of_run) const;
   Decision after(Entries::iterator entry, Decision decision);
   Decision with_wake(Decision decision) const;
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
@@ -84,6 +95,8 @@ class Runs {
   std::map<std::uint64_t, StacksRequest> stacks_;
   std::uint64_t last_stacks_ = 0;
   std::optional<std::string> embedded_run_;
+  std::optional<std::string> stopping_;  // why
+  std::size_t memory_ = 0;
 };
 
 }  // namespace ddprun::roster

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rendezvous/roster/run_limits.h"
 #include "rendezvous/roster/wording.h"
 
 namespace ddprun::roster {
@@ -29,6 +30,16 @@ std::string nnodes(int min, int max) {
   return min == max ? std::to_string(max) : std::to_string(min) + ":" + std::to_string(max);
 }
 
+// A node that falls silent holds its run, and memory of the server, for interval times attempts.
+std::optional<std::string> too_patient(const Join& join) {
+  const nanoseconds interval = join.keep_alive_interval.value_or(Server().ping_interval);
+  const int attempts = join.keep_alive_max_attempt.value_or(Server().ping_attempts);
+  if (interval <= nanoseconds(kMaxSilence) / std::max(attempts, 1)) return {};
+  return say(join) + " wants " + count_text(static_cast<std::size_t>(attempts), "ping") +
+         " (keep_alive_max_attempt) " + span_text(interval) +
+         " apart (keep_alive_interval): together at most " + span_text(kMaxSilence) + " are taken";
+}
+
 std::optional<std::string> impossible(const Join& join) {
   if (join.addresses.empty()) return say(join) + " gives no address of its own";
   if (join.node_rank && *join.node_rank >= join.max_nodes)
@@ -40,7 +51,7 @@ std::optional<std::string> impossible(const Join& join) {
   if (join.min_nodes > join.max_nodes)
     return say(join) + " says --nnodes " + nnodes(join.min_nodes, join.max_nodes) +
            ": the first number is the larger one";
-  return {};
+  return too_patient(join);
 }
 
 }  // namespace
@@ -50,21 +61,20 @@ bool compatible(const std::string& a, const std::string& b) {
 }
 
 Terms terms_of(const Join& first, const Server& server) {
-  return {
-      .run = first.run,
-      .node = first.node,
-      .version = first.version,
-      .min_nodes = first.min_nodes,
-      .max_nodes = first.max_nodes,
-      .max_restarts = first.max_restarts,
-      .static_ranks = first.static_ranks,
-      .grow = first.grow,
-      .join_timeout = first.join_timeout,
-      .last_call_timeout = first.last_call_timeout,
-      .reconnect_timeout = first.reconnect_timeout,
-      .ping_interval = std::max<nanoseconds>(
-          first.keep_alive_interval.value_or(server.ping_interval), std::chrono::milliseconds(10)),
-      .ping_attempts = first.keep_alive_max_attempt.value_or(server.ping_attempts)};
+  return {.run = first.run,
+          .node = first.node,
+          .version = first.version,
+          .min_nodes = first.min_nodes,
+          .max_nodes = first.max_nodes,
+          .max_restarts = first.max_restarts,
+          .static_ranks = first.static_ranks,
+          .grow = first.grow,
+          .join_timeout = first.join_timeout,
+          .last_call_timeout = first.last_call_timeout,
+          .reconnect_timeout = first.reconnect_timeout,
+          .ping_interval = std::max<nanoseconds>(
+              first.keep_alive_interval.value_or(server.ping_interval), kMinPingInterval),
+          .ping_attempts = first.keep_alive_max_attempt.value_or(server.ping_attempts)};
 }
 
 std::optional<std::string> conflict(const Terms& terms, const Join& join) {

@@ -79,7 +79,7 @@ ServerStatistics Server::Impl::statistics() const {
   ServerStatistics result = counts_;
   result.connections = clients_.size();
   result.keys = store_->keys();
-  result.memory_bytes = store_->memory_bytes() + pending_bytes_;
+  result.memory_bytes = store_->memory_bytes() + held_bytes_;
   result.waiting = store_->waiting();
   return result;
 }
@@ -207,7 +207,7 @@ void Server::Impl::complain(ClientId id, Client& client, const std::string& why)
 
 void Server::Impl::remove(ClientId id) {
   const auto found = clients_.find(id);
-  pending_bytes_ -= found->second.parser.pending_bytes();
+  held_bytes_ -= found->second.counted;
   store_->forget(id);
   take_out_and_close(found->second.stream);
   clients_.erase(found);

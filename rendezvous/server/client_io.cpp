@@ -1,6 +1,7 @@
 // What Impl does with the bytes of its clients.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kPartsPerWrite = 64;
 // A reply of hundreds of megabytes to a fast reader must not keep the others waiting.
 constexpr std::uint64_t kBytesPerTurn = 1 << 20;
+constexpr std::uint64_t kReserve =
+    16;  // the part of the store's memory that keys leave to requests
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -41,6 +44,7 @@ void Server::Impl::on_readable(ClientId id) {
       complain(id, *client, *complaint);
     }
     flush_dirty();
+    drop_largest();
     client = find(id);
   }
   if (client != nullptr) wait_readable(id, *client);
@@ -97,20 +101,36 @@ std::string Server::Impl::served_protocols() const {
 }
 
 Server::Impl::Complaint Server::Impl::serve(ClientId id, Client& client, std::string_view bytes) {
-  pending_bytes_ -= client.parser.pending_bytes();
   client.parser.feed(bytes);
   Complaint complaint = apply_all(id, client);
-  pending_bytes_ += client.parser.pending_bytes();
+  count(client);
   if (complaint) return complaint;
   if (client.parser.failed()) return client.parser.error();
-  const std::uint64_t memory = store_->memory_bytes() + pending_bytes_;
-  if (client.parser.pending_bytes() > 0 && memory > options_.store_limits.max_memory_bytes) {
-    return "with its unfinished request the store would hold " + std::to_string(memory) +
-           " bytes, over the limit of " + std::to_string(options_.store_limits.max_memory_bytes) +
-           " (max_memory_bytes)";
-  }
-  if (!client.outbox.empty()) mark_dirty(id, client);
+  if (!client.outbox.empty() || client.gone) mark_dirty(id, client);
   return std::nullopt;
+}
+
+void Server::Impl::count(Client& client) {
+  const std::uint64_t now = client.parser.pending_bytes() + client.outbox.own_bytes();
+  held_bytes_ += now - client.counted;
+  client.counted = now;
+}
+
+// Not whoever happens to speak when the limit is passed: that is mostly somebody else. A store that
+// is full of keys leaves some room, so that nobody is dropped for a request in two pieces.
+void Server::Impl::drop_largest() {
+  const std::uint64_t limit = options_.store_limits.max_memory_bytes;
+  const std::uint64_t kept = std::min(store_->memory_bytes(), limit - limit / kReserve);
+  while (held_bytes_ > limit - kept) {
+    const auto largest = std::ranges::max_element(
+        clients_, {}, [](const auto& each) { return each.second.counted; });
+    complain(largest->first, largest->second,
+             "its unfinished request and unread replies of " +
+                 std::to_string(largest->second.counted) +
+                 " bytes are the largest while the store and its clients hold " +
+                 std::to_string(store_->memory_bytes() + held_bytes_) + ", over the limit of " +
+                 std::to_string(limit) + " (max_memory_bytes)");
+  }
 }
 
 Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
@@ -120,7 +140,8 @@ Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
     if (Complaint refusal = store_->apply(id, *request, client.outbox, woken_)) return refusal;
     if (!woken_.empty()) wake(std::exchange(woken_, {}));
     if (client.outbox.unsent_behind_first() <= limit) continue;
-    flush(id, client);
+    client.gone = client.gone || !flush(id, client);
+    if (client.gone) return std::nullopt;
     if (client.outbox.unsent_behind_first() <= limit) continue;
     return "it does not read: " + std::to_string(client.outbox.unsent_behind_first()) +
            " bytes wait behind the reply being sent, over the limit of " + std::to_string(limit) +
@@ -147,7 +168,10 @@ void Server::Impl::flush_dirty() {
     Client* client = find(id);
     if (client == nullptr) continue;
     client->in_dirty = false;
-    if (!flush(id, *client)) remove(id);
+    if (client->gone || !flush(id, *client))
+      remove(id);
+    else
+      count(*client);
   }
   dirty_.clear();
 }
@@ -186,7 +210,8 @@ void Server::Impl::on_writable(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
   client->waits_to_write = false;
-  if (!flush(id, *client)) remove(id);
+  if (!flush(id, *client)) return remove(id);
+  count(*client);
 }
 
 }  // namespace ddprun::server

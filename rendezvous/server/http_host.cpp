@@ -7,11 +7,9 @@
 
 namespace ddprun::server {
 
-HttpHost::HttpHost(boost::asio::io_context& io, HttpHostOptions options,
-                   std::shared_ptr<std::uint64_t> memory)
+HttpHost::HttpHost(boost::asio::io_context& io, HttpHostOptions options)
     : io_(io),
       options_(std::move(options)),
-      memory_(std::move(memory)),
       deadlines_(io, options_.timeout, [this](Id id) { on_timeout(id); }) {}
 
 HttpHost::~HttpHost() {
@@ -35,7 +33,10 @@ void HttpHost::close() {
 http::Response HttpHost::answer(const http::Request& request) {
   ++requests_;
   log(Severity::debug, request.method + " " + request.target);
-  if (sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes)
+  const bool full =
+      sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes;
+  // Whoever watches the server's health would end a healthy one.
+  if (full && http::shows_runs(request))
     return http::refusal(503, "too many pages are being read; try again in a moment");
   return options_.respond(request);
 }

@@ -25,16 +25,15 @@ struct HttpHostOptions {
   std::function<http::Response(const http::Request&)> respond;
   // From the first bytes until the answer has been read; a connection is closed then.
   std::chrono::milliseconds timeout{30'000};
-  std::size_t max_connections = 256;         // more are told 503
-  std::uint64_t max_memory_bytes = 1 << 30;  // more in `memory`: 503
+  // Over these, requests are told 503, but for those that take a line only, such as /healthz.
+  std::size_t max_connections = 256;
+  std::uint64_t max_memory_bytes = 256 << 20;  // of answers that are not read yet
   std::function<void(Severity, std::string)> log;
 };
 
 class HttpHost {
  public:
-  // Answers that have not been sent count in `memory`.
-  HttpHost(boost::asio::io_context& io, HttpHostOptions options,
-           std::shared_ptr<std::uint64_t> memory);
+  HttpHost(boost::asio::io_context& io, HttpHostOptions options);
   ~HttpHost();
   HttpHost(const HttpHost&) = delete;
   HttpHost& operator=(const HttpHost&) = delete;
@@ -42,6 +41,7 @@ class HttpHost {
   void take(Visitor visitor);
   std::size_t connections() const { return sessions_.size(); }
   std::uint64_t requests() const { return requests_; }
+  std::uint64_t memory_bytes() const { return *memory_; }
   void close();
 
  private:
@@ -55,7 +55,7 @@ class HttpHost {
 
   boost::asio::io_context& io_;
   HttpHostOptions options_;
-  std::shared_ptr<std::uint64_t> memory_;
+  std::shared_ptr<std::uint64_t> memory_ = std::make_shared<std::uint64_t>(0);
   std::unordered_map<Id, std::unique_ptr<HttpSession>> sessions_;
   Id last_id_ = 0;
   Deadlines<Id> deadlines_;

@@ -1,5 +1,6 @@
 #include "rendezvous/server/roster_host.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <stdexcept>
 #include <utility>
@@ -21,11 +22,9 @@ bool is_routine(const protocol::ServerMessage& message) {
 
 }  // namespace
 
-RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options,
-                       std::shared_ptr<std::uint64_t> memory)
+RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options)
     : io_(io),
       options_(std::move(options)),
-      memory_(std::move(memory)),
       runs_(options_.identity, options_.runs),
       timer_(io),
       handshakes_(io, options_.handshake_timeout, [this](Id id) { on_handshake_timeout(id); }),
@@ -76,11 +75,8 @@ void RosterHost::on_nonsense(RosterSession& session, const std::string& why) {
   ended(session.peer().id, "its agent broke the roster protocol: " + why);
 }
 
-void RosterHost::on_input(RosterSession& session) {
-  if (*memory_ <= options_.max_memory_bytes) return;
-  drop(session, "with its unfinished message the roster would hold " + std::to_string(*memory_) +
-                    " bytes, over the limit of " + std::to_string(options_.max_memory_bytes) +
-                    " (max_memory_bytes)");
+void RosterHost::on_input(RosterSession&) {
+  drop_largest();
 }
 
 void RosterHost::on_gone(RosterSession& session, const std::string& how) {
@@ -142,6 +138,7 @@ void RosterHost::perform(roster::Decision decision) {
   for (const Id id : touched)
     if (RosterSession* session = find(id)) session->flush();
   drop_slow(touched);
+  drop_largest();
 }
 
 // Whoever asks for more than fits into a message must not end the server by that.
@@ -189,6 +186,18 @@ void RosterHost::drop_slow(const std::vector<Id>& touched) {
     drop(*session, "it does not read: " + std::to_string(session->unsent()) +
                        " bytes wait for it, over the limit of " +
                        std::to_string(options_.max_unsent_bytes));
+  }
+}
+
+// Not whoever happens to speak when the limit is passed: that is mostly somebody else.
+void RosterHost::drop_largest() {
+  const auto held = [](const auto& each) { return each.second->held(); };
+  while (*memory_ > options_.max_memory_bytes && !sessions_.empty()) {
+    RosterSession& largest = *std::ranges::max_element(sessions_, {}, held)->second;
+    if (largest.held() == 0) return;
+    drop(largest, "its unfinished message and unread answers of " + std::to_string(largest.held()) +
+                      " bytes are the largest of those that hold " + std::to_string(*memory_) +
+                      " together, over the limit of " + std::to_string(options_.max_memory_bytes));
   }
 }
 

@@ -27,6 +27,7 @@ struct RosterHostOptions {
   std::chrono::milliseconds handshake_timeout{30'000};  // for the first message
   // How long a connection that was told its last word may stay open.
   std::chrono::milliseconds linger{2'000};
+  // Of unfinished messages and unread answers, all together: over it whoever holds most is dropped.
   std::uint64_t max_memory_bytes = 1 << 30;
   std::uint64_t max_unsent_bytes = 8 << 20;  // of one connection
   std::function<void(Severity, std::string)> log;
@@ -35,9 +36,7 @@ struct RosterHostOptions {
 
 class RosterHost final : private RosterSession::Owner {
  public:
-  // `memory` is what counts against max_memory_bytes; others may count in it as well.
-  RosterHost(boost::asio::io_context& io, RosterHostOptions options,
-             std::shared_ptr<std::uint64_t> memory);
+  RosterHost(boost::asio::io_context& io, RosterHostOptions options);
   ~RosterHost() { close(); }
   RosterHost(const RosterHost&) = delete;
   RosterHost& operator=(const RosterHost&) = delete;
@@ -46,9 +45,12 @@ class RosterHost final : private RosterSession::Owner {
 
   std::size_t connections() const { return sessions_.size(); }
   std::vector<roster::Snapshot> snapshots() const;
+  std::size_t runs() const { return runs_.size(); }
   std::uint64_t messages() const { return messages_; }
   std::uint64_t dropped() const { return dropped_; }
   std::uint64_t refused() const { return refused_; }
+  // Of messages, answers and runs.
+  std::uint64_t memory_bytes() const { return *memory_ + runs_.memory_bytes(); }
 
   // Tells all members that the server ends. Their connections end when they have read it, or
   // `linger` has passed; whoever has not said anything yet is closed now.
@@ -75,6 +77,7 @@ class RosterHost final : private RosterSession::Owner {
   void carry_out(const roster::Send& send, std::vector<Id>& touched);
   void carry_out(const roster::Close& close);
   void drop_slow(const std::vector<Id>& touched);
+  void drop_largest();
   void note(const roster::Send& send);
   void say_idle();
   void wake_at(std::optional<roster::Time> at);
@@ -83,7 +86,8 @@ class RosterHost final : private RosterSession::Owner {
 
   boost::asio::io_context& io_;
   RosterHostOptions options_;
-  std::shared_ptr<std::uint64_t> memory_;
+  // Of unfinished messages and unread answers.
+  std::shared_ptr<std::uint64_t> memory_ = std::make_shared<std::uint64_t>(0);
   roster::Runs runs_;
   std::unordered_map<Id, Session> sessions_;
   Id last_id_ = 0;

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -36,8 +37,8 @@ RosterServerOptions with_id(RosterServerOptions options) {
 RosterServer::Impl::Impl(asio::io_context& io, RosterServerOptions options)
     : io_(io),
       options_(with_id(std::move(options))),
-      roster_(io, roster_options(), memory_),
-      pages_(io, page_options(), memory_),
+      roster_(io, roster_options()),
+      pages_(io, page_options()),
       end_timer_(io) {}
 
 Result<void> RosterServer::Impl::listen() {
@@ -62,10 +63,13 @@ ServerOptions RosterServer::Impl::port_options() {
 }
 
 RosterHostOptions RosterServer::Impl::roster_options() {
+  roster::RunsOptions runs = options_.runs;
+  runs.max_memory_bytes =
+      std::min<std::uint64_t>(runs.max_memory_bytes, options_.max_memory_bytes / 2);
   return {.identity = options_.identity,
-          .runs = options_.runs,
+          .runs = runs,
           .handshake_timeout = options_.handshake_timeout,
-          .max_memory_bytes = options_.max_memory_bytes,
+          .max_memory_bytes = options_.max_memory_bytes / 4,
           .log = [this](Severity severity, const std::string& line) { log(severity, line); },
           .on_idle =
               [this] {
@@ -80,7 +84,7 @@ HttpHostOptions RosterServer::Impl::page_options() {
                 return http::respond(request, [this] { return view(); });
               },
           .timeout = options_.handshake_timeout,
-          .max_memory_bytes = options_.max_memory_bytes,
+          .max_memory_bytes = options_.max_memory_bytes / 4,
           .log = [this](Severity severity, const std::string& line) { log(severity, line); }};
 }
 
@@ -104,7 +108,7 @@ RosterServerStatistics RosterServer::Impl::statistics() const {
           .roster_dropped = roster_.dropped(),
           .refused = roster_.refused(),
           .http_requests = pages_.requests(),
-          .memory_bytes = *memory_};
+          .memory_bytes = roster_.memory_bytes() + pages_.memory_bytes()};
 }
 
 http::View RosterServer::Impl::view() const {

@@ -44,8 +44,10 @@ struct RosterServerOptions {
   std::chrono::milliseconds handshake_timeout{30'000};
   // Of all protocols; a connection over it is closed at once. 0: as many as open files allow.
   std::size_t max_connections = 0;
-  // What unfinished roster messages and unread answers to agents may hold, all together; the store
-  // has its own limit in store_limits.
+  // What the roster and the pages may hold, about: half of it for the runs' state (newcomers over
+  // it are refused), a quarter for agents' unfinished messages and unread answers (whoever holds
+  // most is dropped), a quarter for pages that are not read yet (503). The store has its own limit
+  // in store_limits.
   std::uint64_t max_memory_bytes = 1 << 30;
 
   // One line, without newline. debug and info: what the roster decided and why. warning: who was

@@ -47,7 +47,6 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   boost::asio::io_context& io_;
   RosterServerOptions options_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::shared_ptr<std::uint64_t> memory_ = std::make_shared<std::uint64_t>(0);
   RosterHost roster_;
   HttpHost pages_;
   std::unique_ptr<Server> port_;  // after what it hands over to

@@ -21,7 +21,6 @@ RosterSession::RosterSession(boost::asio::io_context& io, Visitor visitor, roste
 
 RosterSession::~RosterSession() {
   close();
-  *memory_ -= parser_.pending_bytes();
 }
 
 void RosterSession::start() {
@@ -42,13 +41,17 @@ void RosterSession::on_gone(const std::string& how) {
 }
 
 void RosterSession::take(std::string_view bytes) {
-  *memory_ -= parser_.pending_bytes();
   parser_.feed(bytes);
   while (!finishing_ && read_message()) {
   }
   if (finishing_) parser_ = {};  // whatever is left is not for us
-  *memory_ += parser_.pending_bytes();
+  count_unfinished();
   if (!finishing_) owner_.on_input(*this);
+}
+
+void RosterSession::count_unfinished() {
+  *memory_ += parser_.pending_bytes() - counted_;
+  counted_ = parser_.pending_bytes();
 }
 
 // Takes one message. Returns false when there is no whole one left.
@@ -104,6 +107,7 @@ void RosterSession::finish() {
 void RosterSession::close() {
   finishing_ = true;
   channel_->close();
+  *memory_ -= std::exchange(counted_, 0);  // now, not when the last callback has let it go
 }
 
 }  // namespace ddprun::server

@@ -51,6 +51,9 @@ class RosterSession final : private Channel::Owner {
   // Whether it was told its last word.
   bool finishing() const { return finishing_; }
 
+  // What it keeps: an unfinished message and unread answers, shared ones as its own.
+  std::uint64_t held() const { return counted_ + unsent(); }
+
   // As Channel's.
   void queue(Bytes bytes);
   void flush();
@@ -62,6 +65,7 @@ class RosterSession final : private Channel::Owner {
   void on_bytes(std::string_view bytes) override;
   void on_gone(const std::string& how) override;
   void take(std::string_view bytes);
+  void count_unfinished();
   bool read_message();
   void refuse(const std::string& why);
   void name_after(const protocol::AgentMessage& message);
@@ -75,6 +79,7 @@ class RosterSession final : private Channel::Owner {
   std::string version_;
   std::shared_ptr<std::uint64_t> memory_;
   protocol::FrameParser parser_;
+  std::uint64_t counted_ = 0;  // of parser_, in memory_
   bool number_checked_ = false;
   bool has_spoken_ = false;
   bool finishing_ = false;

@@ -56,6 +56,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
     bool of_before = false;       // came before start_over(): no store client any more
     bool waits_to_write = false;  // a callback will come when the socket takes bytes again
     bool in_dirty = false;
+    bool gone = false;          // sending failed; it is removed at the end of the turn
+    std::uint64_t counted = 0;  // of it in held_bytes_
   };
   struct Opening {
     std::chrono::steady_clock::time_point deadline;
@@ -85,6 +87,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Complaint serve(ClientId id, Client& client, std::string_view bytes);
   Complaint apply_all(ClientId id, Client& client);
   void wake(const std::vector<ClientId>& woken);
+  void count(Client& client);
+  void drop_largest();
 
   // Output. Replies of one wake-up are gathered and sent at its end.
   void mark_dirty(ClientId id, Client& client);
@@ -112,7 +116,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::unique_ptr<char[]> buffer_;  // of all reads: an idle connection has none
   std::vector<ClientId> woken_;
   std::vector<ClientId> dirty_;
-  std::uint64_t pending_bytes_ = 0;  // in all parsers
+  std::uint64_t held_bytes_ = 0;  // in all parsers and outboxes, but for values of the store
   bool said_accepting_paused_ = false;
   std::chrono::steady_clock::time_point next_full_line_{};
   std::uint64_t turned_away_unsaid_ = 0;

@@ -77,6 +77,115 @@ TEST(Runs, TheFirstMessageMustBeAJoinOrAQuestion) {
   EXPECT_TRUE(server.closed.contains(id));
 }
 
+TEST(Runs, AnAnswerToNoQuestionIsNoFirstMessage) {
+  ServerOfRuns server;
+  const MemberId id = server.connect(StacksDone{.id = 1, .path = "/tmp/x"});
+  EXPECT_EQ(server.last<Refused>(id).why, "the first message is \"stacks_done\", join is needed");
+  EXPECT_TRUE(server.closed.contains(id));
+}
+
+TEST(Runs, WhoeverAsksWaitsForTheAnswer) {
+  ServerOfRuns server;
+  const MemberId a = server.connect(of_run("x", "a", 1));
+  for (const AgentMessage& second : {AgentMessage(of_run("x", "b", 1)), AgentMessage(Pong{1}),
+                                     AgentMessage(AskStatus{}), AgentMessage(AskStacks{"x"})}) {
+    const MemberId asker = server.connect(AskStacks{"x"});
+    server.say(asker, second);
+    EXPECT_NE(server.last<Refused>(asker).why.find("not answered yet"), std::string::npos);
+    EXPECT_TRUE(server.closed.contains(asker));
+    server.say(a, StacksDone{server.last<TakeStacks>(a).id, "/tmp/a", {}});  // to nobody
+  }
+  EXPECT_EQ(server.runs->connections(), 1u);
+}
+
+TEST(Runs, WhatTheyTakeIsCountedAndReturned) {
+  ServerOfRuns server;
+  EXPECT_EQ(server.runs->memory_bytes(), 0u);
+  Join join = of_run("x", "a", 2);
+  join.nproc = 100;
+  const MemberId a = server.connect(join);
+  const std::size_t one = server.runs->memory_bytes();
+  EXPECT_GT(one, sizeof(roster::Run) + sizeof(Join));
+  join.node = "b";
+  const MemberId b = server.connect(join);
+  const std::size_t two = server.runs->memory_bytes();
+  EXPECT_GT(two, one + sizeof(Join));
+  server.say(b, Started{0, std::vector<Started::Worker>(100, {1, std::string(100, 'x')})});
+  EXPECT_GT(server.runs->memory_bytes(), two + 10'000);
+  server.say(b, Started{0, {}});
+  EXPECT_LT(server.runs->memory_bytes(), two + 1'000) << "what is replaced is not counted";
+  const MemberId other = server.connect(of_run("y"));
+  server.reset(b);
+  EXPECT_TRUE(server.got<Abort>(a));
+  server.reset(other);
+  EXPECT_EQ(server.runs->memory_bytes(), 0u);
+}
+
+TEST(Runs, OverTheLimitOnMemoryNewcomersAreRefusedAndMembersGoOn) {
+  ServerOfRuns server({.max_memory_bytes = 40'000});
+  Join join = of_run("x", "a", 2);
+  join.max_restarts = 1;
+  const MemberId a = server.connect(join);
+  join.node = "b";
+  const MemberId b = server.connect(join);
+  MemberId last = a;
+  int runs = 0;
+  for (; runs < 100 && !server.got<Refused>(last); ++runs)
+    last = server.connect(of_run("full" + std::to_string(runs), "z"));
+  EXPECT_GT(runs, 5);
+  EXPECT_NE(server.last<Refused>(last).why.find("of 40000 that they may (max_memory_bytes)"),
+            std::string::npos)
+      << server.last<Refused>(last).why;
+  EXPECT_LE(server.runs->memory_bytes(), 40'000u);
+  server.say(b, Started{0, {{1, std::string(120, 'x')}, {2, std::string(120, 'x')}}});
+  server.say(b, Failed{.round = 0,
+                       .rank = 3,
+                       .local_rank = 1,
+                       .code = 7,
+                       .lines = std::vector<std::string>(60, std::string(2000, 'x'))});
+  server.answer_pings();
+  EXPECT_EQ(server.last<Restart>(a).cause.code, 7) << "the run is not disturbed";
+  EXPECT_LE(server.runs->memory_bytes(), 44'000u);
+}
+
+TEST(Runs, OneRunCannotTakeAllMemory) {
+  ServerOfRuns server({.max_memory_bytes = 100'000});
+  MemberId last = server.connect(of_run("x", "n0", 1000));
+  for (int i = 1; i < 1000 && !server.got<Refused>(last); ++i)
+    last = server.connect(of_run("x", "n" + std::to_string(i), 1000));
+  EXPECT_NE(server.last<Refused>(last).why.find("half of its 100000 is all that one run gets"),
+            std::string::npos);
+  EXPECT_TRUE(server.got<Welcome>(server.connect(of_run("y"))));
+}
+
+TEST(Runs, MoreWorkersThanANodeHasAreAMisuse) {
+  ServerOfRuns server;
+  const MemberId a = server.connect(of_run("x", "a", 1));
+  server.say(a, Started{0, {{1, ""}, {2, ""}, {3, ""}}});
+  EXPECT_EQ(server.last<Refused>(a).why,
+            "the agent broke the roster protocol: it started 3 workers, but joined with 2");
+}
+
+TEST(Runs, SilenceCannotBeAllowedForHours) {
+  ServerOfRuns server;
+  Join join = of_run("x");
+  join.keep_alive_interval = 2h;
+  join.keep_alive_max_attempt = 1;
+  const MemberId slow = server.connect(join);
+  EXPECT_EQ(server.last<Refused>(slow).why,
+            "node a wants 1 ping (keep_alive_max_attempt) 2 h 0 min apart (keep_alive_interval): "
+            "together at most 60 min are taken");
+  join.keep_alive_interval = 5s;
+  join.keep_alive_max_attempt = 1000;
+  EXPECT_TRUE(server.got<Refused>(server.connect(join)));
+  join.keep_alive_interval = 60s;
+  join.keep_alive_max_attempt = 60;
+  const MemberId patient = server.connect(join);
+  EXPECT_EQ(server.last<Welcome>(patient).ping_interval, 60s);
+  server.pass(61min);
+  EXPECT_EQ(server.runs->size(), 0u) << "it said nothing for an hour";
+}
+
 TEST(Runs, ASecondJoinOnOneConnectionIsAMisuse) {
   ServerOfRuns server;
   const MemberId id = server.connect(of_run("x"));
@@ -169,6 +278,12 @@ TEST(Runs, AServerThatEndsTellsEverybody) {
   const auto& send = std::get<Send>(decision.effects[0]);
   EXPECT_EQ(send.to, std::vector<MemberId>{a});
   EXPECT_EQ(std::get<ServerStopping>(send.message).why, "rdzvd was stopped by SIGTERM");
+  EXPECT_EQ(server.runs->size(), 0u);
+  EXPECT_EQ(server.runs->memory_bytes(), 0u);
+  // Who had connected before the port was closed says so now.
+  const MemberId late = server.connect(of_run("y"));
+  EXPECT_EQ(server.last<ServerStopping>(late).why, "rdzvd was stopped by SIGTERM");
+  EXPECT_TRUE(server.closed.contains(late));
   EXPECT_EQ(server.runs->size(), 0u);
 }
 

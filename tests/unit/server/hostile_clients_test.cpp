@@ -164,6 +164,44 @@ TEST_F(SmallLimits, UnfinishedRequestsCountAsMemory) {
   good_client_works();
 }
 
+TEST_F(SmallLimits, NotWhoeverSpeaksIsDroppedButWhoeverHoldsMost) {
+  // The keys leave nothing but the reserve, a sixteenth of 64 MiB.
+  for (int i = 0; i < 63; ++i)
+    good_.send(set("/full" + std::to_string(i), std::string((1 << 20) + 16'000, 'x')));
+  good_.sync();
+  RawClient small(server_.port());
+  const std::string request = get("/k");
+  small.send(request.substr(0, 3));
+  std::vector<RawClient> hoarders;
+  for (int i = 0; i < 3; ++i) {
+    hoarders.emplace_back(server_.port());
+    hoarders.back().send(set("/v", std::string(3 << 20, 'x')).substr(0, (2 << 20) + 100'000));
+    good_client_works();
+  }
+  server_.await([](const ServerStatistics& now) { return now.dropped == 2; });
+  EXPECT_EQ(small.ask(request.substr(3), 13), text("value")) << "it had sent three bytes";
+  good_client_works();
+  for (const std::string& line : server_.lines())
+    EXPECT_NE(line.find(" bytes are the largest while the store and its clients hold "),
+              std::string::npos)
+        << line;
+}
+
+TEST_F(SmallLimits, UnreadRepliesCountAsMemory) {
+  good_.send(set("/small", std::string(1'000, 'x')));
+  good_.sync();
+  // 60 MB of copies in one reply, which the limit on what waits behind it does not see.
+  const Keys keys(60'000, "/small");
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 2; ++i) {
+    silent.emplace_back(server_.port());
+    silent.back().send(multi_get(keys));
+  }
+  server_.await([](const ServerStatistics& now) { return now.dropped == 1; });
+  EXPECT_NE(only_line().find("over the limit of 67108864 (max_memory_bytes)"), std::string::npos);
+  good_client_works();
+}
+
 TEST_F(ShortHandshake, SilenceBeforeTheFirstBytesIsTimedOutAndNothingElse) {
   RawClient silent(server_.port(), false);
   RawClient slow(server_.port(), false);

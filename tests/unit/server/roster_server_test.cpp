@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -106,7 +107,9 @@ TEST(RosterServer, AnAnswerThatIsTooLargeIsRefusedAndEndsNothing) {
   std::vector<std::unique_ptr<RawAgent>> agents;
   for (int i = 0; i < 8; ++i) {
     agents.push_back(std::make_unique<RawAgent>(server.port()));
-    agents.back()->say(join_of("r" + std::to_string(i), "a", 1));
+    Join join = join_of("r" + std::to_string(i), "a", 1);
+    join.nproc = 1500;
+    agents.back()->say(join);
     ASSERT_TRUE(agents.back()->await<Assignment>());
     agents.back()->say(started);
   }
@@ -179,6 +182,76 @@ TEST(RosterServer, BeforeItEndsItTellsItsAgents) {
   EXPECT_TRUE(silent.is_closed());
   EXPECT_TRUE(store.is_closed());
   server.join_thread();  // nothing keeps the loop alive
+}
+
+TEST(RosterServer, WhoeverComesWhileItEndsIsToldAndIsNoMember) {
+  RunningRosterServer server;
+  RawAgent agent(server.port());
+  agent.say(join_of("r", "a", 2));
+  ASSERT_TRUE(agent.await<Welcome>());
+  RawClient late(server.port(), false);  // has not said what it speaks
+  server.await([](const RosterServerStatistics& now) { return now.port.accepted == 2; });
+  std::promise<void> done;
+  server.on_thread([&](RosterServer& each) {
+    each.shut_down("it was told to stop", std::chrono::seconds(60), [&] { done.set_value(); });
+  });
+  std::string join;
+  encode_opening(join, kRosterProtocol);
+  encode(join, AgentMessage(join_of("r", "b", 2)));
+  late.send(join);
+  const std::string answer = late.receive_all();
+  EXPECT_NE(answer.find("\"type\":\"stopping\",\"why\":\"it was told to stop\""), std::string::npos)
+      << answer;
+  EXPECT_EQ(answer.find("welcome"), std::string::npos);
+  late.close();
+  agent.close();
+  done.get_future().get();
+}
+
+TEST(RosterServer, ManySlowReadersOfPagesAreNoReasonToEndAHealthyServer) {
+  RunningRosterServer server;
+  std::deque<RawClient> slow;
+  for (int i = 0; i < 256; ++i) {
+    slow.emplace_back(server.port(), false);
+    slow.back().send("GET / HTTP/1.1\r\n");
+  }
+  server.await([](const RosterServerStatistics& now) { return now.http_connections == 256; });
+  EXPECT_TRUE(get_page(server.port(), "/").starts_with("HTTP/1.1 503 "));
+  EXPECT_TRUE(get_page(server.port(), "/metrics?x").starts_with("HTTP/1.1 503 "));
+  EXPECT_TRUE(get_page(server.port(), "/healthz").starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST(RosterServer, PagesThatNobodyReadsTakeNothingFromTheAgents) {
+  RosterServerOptions options;
+  options.max_memory_bytes = 16 << 20;
+  RunningRosterServer server(std::move(options));
+  Started started{.round = 0};
+  started.workers.assign(4000, {1, std::string(100, 'x')});
+  std::deque<RawAgent> agents;  // that make a page of megabytes: more than the kernel takes
+  for (int i = 0; i < 6; ++i) {
+    Join join = join_of("r" + std::to_string(i), "a", 1);
+    join.nproc = 4000;
+    agents.emplace_back(server.port()).say(join);
+    ASSERT_TRUE(agents.back().await<Assignment>());
+    agents.back().say(started);
+  }
+  std::deque<RawClient> silent;
+  const auto pages_are_full = [&] {
+    return get_page(server.port(), "/api/v1/runs").starts_with("HTTP/1.1 503 ");
+  };
+  for (int i = 0; i < 50 && !pages_are_full(); ++i) {
+    silent.emplace_back().take_little();
+    silent.back().connect(server.port());
+    silent.back().send("GET /api/v1/runs HTTP/1.1\r\n\r\n");
+  }
+  EXPECT_TRUE(pages_are_full());
+  EXPECT_TRUE(get_page(server.port(), "/healthz").starts_with("HTTP/1.1 200 OK\r\n"));
+  RawAgent other(server.port());
+  other.say(join_of("other", "b", 2));
+  EXPECT_TRUE(other.await<Welcome>());
+  agents.front().say(Finished{.round = 0});
+  EXPECT_TRUE(agents.front().await<Closed>());
+  EXPECT_TRUE(server.warnings().empty()) << server.warnings().front();
 }
 
 TEST(RosterServer, WhoeverHostsItHearsWhenTheLastAgentHasGone) {
