@@ -13,7 +13,6 @@ using roster::NodeSnapshot;
 using roster::Snapshot;
 using roster::span_text;
 
-constexpr std::size_t kRunsShown = 100;
 constexpr std::size_t kNodesShown = 256;
 constexpr std::size_t kWorkersShown = 16;
 
@@ -67,7 +66,7 @@ void add_header(Html& html, const View& view) {
   html.markup("<header>\n<h1>").text(view.embedded ? "ddprun" : "rdzvd").markup(" on ");
   html.text(view.host).markup("</h1>\n<p class=\"soft\">version ").text(view.version);
   html.markup(", serving for ").text(span_text(view.age)).markup(", ");
-  html.text(roster::count_text(view.runs.size(), "run")).markup(", ");
+  html.text(roster::count_text(view.runs_in_all, "run")).markup(", ");
   html.text(roster::count_text(view.figures.roster_connections, "agent"));
   html.markup(
       " connected. <a href=\"/api/v1/runs\">JSON</a>, <a href=\"/metrics\">metrics</a></p>\n"
@@ -165,8 +164,8 @@ std::string status_page(const View& view) {
   if (view.runs.empty()) html.markup("<p>no runs: nobody has joined, or all have ended</p>\n");
   const std::size_t shown = std::min(view.runs.size(), kRunsShown);
   for (std::size_t i = 0; i < shown; ++i) add_run(html, view.runs[i], view.with_lines);
-  if (shown < view.runs.size()) {
-    html.markup("<p class=\"soft\">and ").text(std::to_string(view.runs.size() - shown));
+  if (shown < view.runs_in_all) {
+    html.markup("<p class=\"soft\">and ").text(std::to_string(view.runs_in_all - shown));
     html.markup(" more runs, all of them in the <a href=\"/api/v1/runs\">JSON</a></p>\n");
   }
   html.markup("</main>\n</body>\n</html>\n");

@@ -79,23 +79,26 @@ bool is_read(const Request& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
 
-Response get(std::string_view path, const std::function<View()>& view) {
-  if (path == "/") return {.content_type = "text/html; charset=utf-8", .body = status_page(view())};
+Response get(std::string_view path, const std::function<View(const Wanted&)>& view) {
+  if (path == "/")
+    return {.content_type = "text/html; charset=utf-8",
+            .body = status_page(view({.most_runs = kRunsShown}))};
   if (path == "/healthz") return {.content_type = kText, .body = "ok\n"};
   if (path == "/metrics")
-    return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics(view())};
-  if (path == kRuns) return all_runs(view());
+    return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+            .body = metrics(view({.workers = false}))};
+  if (path == kRuns) return all_runs(view({}));
   if (path.starts_with(std::string(kRuns) + "/")) {
     const auto id = decode_percent(path.substr(kRuns.size() + 1));
     if (!id) return refusal(400, "the run id in the path has a % without two hexadecimal digits");
-    return one_run(view(), *id);
+    return one_run(view({.run = *id}), *id);
   }
   return refusal(404, "there is nothing here; try /, /api/v1/runs, /metrics or /healthz");
 }
 
 }  // namespace
 
-Response respond(const Request& request, const std::function<View()>& view) {
+Response respond(const Request& request, const std::function<View(const Wanted&)>& view) {
   if (!is_read(request))
     return refusal(405, "only GET and HEAD are answered: everything here is read only");
   if (!request.target.starts_with('/'))

@@ -25,8 +25,9 @@ struct Response {
 //   GET /metrics            for Prometheus
 //   GET /healthz            "ok"
 //
-// HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows it.
-Response respond(const Request& request, const std::function<View()>& view);
+// HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows
+// it, and for no more than that.
+Response respond(const Request& request, const std::function<View(const Wanted&)>& view);
 
 // Whether respond() would ask for the view: the answer may be long then.
 bool shows_runs(const Request& request);

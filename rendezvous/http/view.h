@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +40,15 @@ struct View {
   std::chrono::nanoseconds age{};  // of the server
   bool with_lines = false;         // show the output of failed workers
   Figures figures;
-  std::vector<roster::Snapshot> runs;  // by id
+  std::vector<roster::Snapshot> runs;  // by id; those that were wanted
+  std::size_t runs_in_all = 0;
+};
+
+// What of the runs is to be shown.
+struct Wanted {
+  std::optional<std::string> run;                                   // only this one
+  std::size_t most_runs = std::numeric_limits<std::size_t>::max();  // the first ones by id
+  bool workers = true;                                              // with their workers
 };
 
 }  // namespace ddprun::http

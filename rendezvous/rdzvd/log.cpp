@@ -61,6 +61,12 @@ Log::Log(const std::string& level)
 
 Log::~Log() = default;
 
+Severity Log::least() const {
+  for (const Severity each : {Severity::debug, Severity::info, Severity::warning})
+    if (spdlog_->logger.should_log(level_of(each))) return each;
+  return Severity::error;
+}
+
 void Log::write(Severity severity, const std::string& line) {
   spdlog_->logger.log(level_of(severity), "{}{}", journal_ ? priority(severity) : "", line);
 }

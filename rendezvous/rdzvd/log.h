@@ -15,6 +15,8 @@ class Log {
   explicit Log(const std::string& level);
   ~Log();
 
+  // What is below it need not be written.
+  server::Severity least() const;
   void write(server::Severity severity, const std::string& line);
   void info(const std::string& line) { write(server::Severity::info, line); }
   void warning(const std::string& line) { write(server::Severity::warning, line); }

@@ -48,7 +48,7 @@ class Run {
   std::optional<std::string> node_of(MemberId member) const;
   const Terms& terms() const { return terms_; }
   nanoseconds age(Time now) const { return now - began_; }
-  Snapshot snapshot(Time now) const;
+  Snapshot snapshot(Time now, bool with_workers = true) const;
   // About, with all that it keeps.
   std::size_t memory_bytes() const;
 

@@ -2,7 +2,7 @@
 
 namespace ddprun::roster {
 
-Snapshot Run::snapshot(Time now) const {
+Snapshot Run::snapshot(Time now, bool with_workers) const {
   Snapshot all{.run = terms_.run,
                .age = now - began_,
                .in_state = now - since_,
@@ -28,7 +28,7 @@ Snapshot Run::snapshot(Time now) const {
     node.address = member.address;
     node.pid = member.join.pid;
     node.nproc = member.join.nproc;
-    node.workers = member.workers;
+    if (with_workers) node.workers = member.workers;
     node.heard_ago = now - member.heard;
   };
   using State = NodeSnapshot::State;

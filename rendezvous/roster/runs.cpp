@@ -133,9 +133,12 @@ Decision Runs::shut_down(const std::string& why) {
   return decision;
 }
 
-std::vector<Snapshot> Runs::snapshots(Time now) const {
+std::vector<Snapshot> Runs::snapshots(Time now, std::size_t most, bool with_workers) const {
   std::vector<Snapshot> all;
-  for (const auto& [id, entry] : runs_) all.push_back(entry.run.snapshot(now));
+  for (const auto& [id, entry] : runs_) {
+    if (all.size() == most) break;
+    all.push_back(entry.run.snapshot(now, with_workers));
+  }
   return all;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,7 +54,10 @@ class Runs {
   // What counts against max_memory_bytes.
   std::size_t memory_bytes() const { return memory_; }
   // By run id.
-  std::vector<Snapshot> snapshots(Time now) const;
+  // The first `most` of them, if not all; without their workers if those are not needed.
+  std::vector<Snapshot> snapshots(Time now,
+                                  std::size_t most = std::numeric_limits<std::size_t>::max(),
+                                  bool with_workers = true) const;
   std::optional<Snapshot> snapshot(Time now, const std::string& run) const;
 
  private:

@@ -19,10 +19,14 @@ using asio::ip::tcp;
 
 constexpr int kAcceptsPerWakeup = 64;  // then the clients that are here get their turn
 constexpr std::chrono::milliseconds kAcceptPause{100};
-constexpr std::chrono::seconds kBetweenFullLines{1};
 
 bool is_shortage(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+LimitedLog::Sink warnings_to(const std::function<void(std::string)>& log) {
+  if (!log) return {};
+  return [log](Severity, std::string line) { log(std::move(line)); };
 }
 
 // A program that is being started holds copies of our descriptors for a moment. Closing alone would
@@ -42,7 +46,9 @@ Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listene
       accept_timer_(io.get_executor()),
       opening_timer_(io.get_executor()),
       store_(options_.store_limits),
-      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)),
+      own_log_(io, warnings_to(options_.log), Severity::warning),
+      log_(options_.shared_log == nullptr ? own_log_ : *options_.shared_log) {}
 
 void Server::Impl::start_over() {
   // What a client of before has already sent must not be taken for a request of a new one.
@@ -69,7 +75,7 @@ void Server::Impl::stop_listening() {
 void Server::Impl::close() {
   if (closed_) return;
   closed_ = true;
-  options_.log = nullptr;
+  own_log_.close();
   stop_listening();
   opening_timer_.cancel();
   while (!clients_.empty()) remove(clients_.begin()->first);
@@ -125,7 +131,8 @@ void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
   boost::system::error_code error;
   stream.assign(socket.get(), error);
   if (error) {
-    return log("cannot watch the connection of " + to_text(peer) + ": " + error.message());
+    return log_.write(Severity::warning, "unwatched",
+                      "cannot watch the connection of " + to_text(peer) + ": " + error.message());
   }
   socket.release();
   ++counts_.accepted;
@@ -144,14 +151,9 @@ bool Server::Impl::is_full() const {
 
 void Server::Impl::turn_away(const tcp::endpoint& peer) {
   ++counts_.turned_away;
-  ++turned_away_unsaid_;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_full_line_) return;
-  next_full_line_ = now + kBetweenFullLines;
-  const std::uint64_t others = std::exchange(turned_away_unsaid_, 0) - 1;
-  log("closed the connection of " + to_text(peer) + ": it is one more than the limit of " +
-      std::to_string(options_.max_connections) + " connections (max_connections)" +
-      (others == 0 ? "" : ", and so were " + std::to_string(others) + " before it"));
+  log_.write(Severity::warning, "turned away",
+             "closed the connection of " + to_text(peer) + ": it is one more than the limit of " +
+                 std::to_string(options_.max_connections) + " connections (max_connections)");
 }
 
 void Server::Impl::pause_accepting(int error) {
@@ -164,7 +166,9 @@ void Server::Impl::pause_accepting(int error) {
                               " open files (ulimit -n) is reached; raise it above the number of "
                               "connections"
                         : std::string(std::strerror(error));
-    log("accepting pauses with " + std::to_string(clients_.size()) + " connections: " + limit);
+    log_.write(
+        Severity::warning, "accepting pauses",
+        "accepting pauses with " + std::to_string(clients_.size()) + " connections: " + limit);
   }
   accept_timer_.expires_after(kAcceptPause);
   accept_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
@@ -201,7 +205,8 @@ Server::Impl::Client* Server::Impl::find(ClientId id) {
 
 void Server::Impl::complain(ClientId id, Client& client, const std::string& why) {
   ++(client.identified ? counts_.dropped : counts_.strangers);
-  log("closed the connection of " + to_text(client.peer) + ": " + why);
+  log_.write(Severity::warning, client.identified ? "store client" : "stranger",
+             "closed the connection of " + to_text(client.peer) + ": " + why);
   remove(id);
 }
 
@@ -211,10 +216,6 @@ void Server::Impl::remove(ClientId id) {
   store_->forget(id);
   take_out_and_close(found->second.stream);
   clients_.erase(found);
-}
-
-void Server::Impl::log(std::string line) const {
-  if (options_.log) options_.log(std::move(line));
 }
 
 }  // namespace ddprun::server

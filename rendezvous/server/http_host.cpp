@@ -7,9 +7,10 @@
 
 namespace ddprun::server {
 
-HttpHost::HttpHost(boost::asio::io_context& io, HttpHostOptions options)
+HttpHost::HttpHost(boost::asio::io_context& io, HttpHostOptions options, LimitedLog& log)
     : io_(io),
       options_(std::move(options)),
+      log_(log),
       deadlines_(io, options_.timeout, [this](Id id) { on_timeout(id); }) {}
 
 HttpHost::~HttpHost() {
@@ -32,7 +33,8 @@ void HttpHost::close() {
 
 http::Response HttpHost::answer(const http::Request& request) {
   ++requests_;
-  log(Severity::debug, request.method + " " + request.target);
+  if (log_.wants(Severity::debug))
+    log_.write(Severity::debug, "request", request.method + " " + request.target);
   const bool full =
       sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes;
   // Whoever watches the server's health would end a healthy one.
@@ -46,7 +48,8 @@ void HttpHost::on_timeout(Id id) {
   if (session == sessions_.end()) return;
   const HttpSession& slow = *session->second;
   if (!slow.answered() || slow.unsent() > 0) {
-    log(Severity::warning,
+    log_.write(
+        Severity::warning, "slow page",
         "closed the connection of " + slow.peer() + ": it " +
             (slow.answered() ? "did not read the answer to its request" : "sent no whole request") +
             " within " + std::to_string(options_.timeout.count()) + " ms");
@@ -59,10 +62,6 @@ void HttpHost::forget(Id id) {
   auto entry = sessions_.extract(id);
   entry.mapped()->close();
   boost::asio::post(io_, [gone = std::move(entry.mapped())] {});
-}
-
-void HttpHost::log(Severity severity, std::string line) const {
-  if (options_.log) options_.log(severity, std::move(line));
 }
 
 }  // namespace ddprun::server

@@ -14,8 +14,8 @@
 
 #include "rendezvous/http/respond.h"
 #include "rendezvous/server/deadlines.h"
+#include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/other_protocols.h"
-#include "rendezvous/server/severity.h"
 
 namespace ddprun::server {
 
@@ -28,12 +28,12 @@ struct HttpHostOptions {
   // Over these, requests are told 503, but for those that take a line only, such as /healthz.
   std::size_t max_connections = 256;
   std::uint64_t max_memory_bytes = 256 << 20;  // of answers that are not read yet
-  std::function<void(Severity, std::string)> log;
 };
 
 class HttpHost {
  public:
-  HttpHost(boost::asio::io_context& io, HttpHostOptions options);
+  // `log` must outlive it.
+  HttpHost(boost::asio::io_context& io, HttpHostOptions options, LimitedLog& log);
   ~HttpHost();
   HttpHost(const HttpHost&) = delete;
   HttpHost& operator=(const HttpHost&) = delete;
@@ -51,10 +51,10 @@ class HttpHost {
   http::Response answer(const http::Request& request);
   void on_timeout(Id id);
   void forget(Id id);
-  void log(Severity severity, std::string line) const;
 
   boost::asio::io_context& io_;
   HttpHostOptions options_;
+  LimitedLog& log_;
   std::shared_ptr<std::uint64_t> memory_ = std::make_shared<std::uint64_t>(0);
   std::unordered_map<Id, std::unique_ptr<HttpSession>> sessions_;
   Id last_id_ = 0;

@@ -22,17 +22,14 @@ bool is_routine(const protocol::ServerMessage& message) {
 
 }  // namespace
 
-RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options)
+RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options, LimitedLog& log)
     : io_(io),
       options_(std::move(options)),
+      log_(log),
       runs_(options_.identity, options_.runs),
       timer_(io),
       handshakes_(io, options_.handshake_timeout, [this](Id id) { on_handshake_timeout(id); }),
       lingering_(io, options_.linger, [this](Id id) { on_linger_timeout(id); }) {}
-
-std::vector<roster::Snapshot> RosterHost::snapshots() const {
-  return runs_.snapshots(Clock::now());
-}
 
 void RosterHost::take(Visitor visitor) {
   const Id id = ++last_id_;
@@ -64,13 +61,16 @@ void RosterHost::close() {
 
 void RosterHost::on_message(RosterSession& session, const protocol::AgentMessage& message) {
   ++messages_;
-  log(Severity::debug, session.label() + " says " + std::string(type_name(message)));
+  if (log_.wants(Severity::debug))
+    log_.write(Severity::debug, "says",
+               session.label() + " says " + std::string(type_name(message)));
   perform(runs_.on_message(Clock::now(), session.peer(), message));
 }
 
 void RosterHost::on_nonsense(RosterSession& session, const std::string& why) {
   ++dropped_;
-  log(Severity::warning, "closed the connection of " + session.label() + ": " + why);
+  log_.write(Severity::warning, "nonsense",
+             "closed the connection of " + session.label() + ": " + why);
   lingering_.add(session.peer().id);
   ended(session.peer().id, "its agent broke the roster protocol: " + why);
 }
@@ -82,7 +82,7 @@ void RosterHost::on_input(RosterSession&) {
 void RosterHost::on_gone(RosterSession& session, const std::string& how) {
   const Id id = session.peer().id;
   const bool told = session.finishing();
-  if (!told) log(Severity::info, "lost " + session.label() + ": " + how);
+  if (!told) log_.write(Severity::info, "lost", "lost " + session.label() + ": " + how);
   forget(id);
   if (!told) ended(id, how);
 }
@@ -102,7 +102,8 @@ void RosterHost::drop(RosterSession& session, const std::string& why) {
   const Id id = session.peer().id;
   const bool told = session.finishing();
   ++dropped_;
-  log(Severity::warning, "closed the connection of " + session.label() + ": " + why);
+  log_.write(Severity::warning, "dropped",
+             "closed the connection of " + session.label() + ": " + why);
   forget(id);
   if (!told) ended(id, "its connection was closed: " + why);
 }
@@ -150,7 +151,7 @@ std::string RosterHost::encoded(const protocol::ServerMessage& message) const {
     const std::string why = std::string(type_name(message)) +
                             " is larger than the 1 MiB of a message (" + too_large.what() +
                             "); ask for one run, or read /api/v1/runs";
-    log(Severity::warning, why);
+    log_.write(Severity::warning, "too large", why);
     text.clear();
     protocol::encode(text, protocol::ServerMessage(protocol::Refused{why}));
   }
@@ -173,7 +174,8 @@ void RosterHost::carry_out(const roster::Close& close) {
   for (const Id id : close.members) {
     RosterSession* session = find(id);
     if (session == nullptr || session->finishing()) continue;
-    log(Severity::debug, "closing " + session->label() + ": " + close.reason);
+    if (log_.wants(Severity::debug))
+      log_.write(Severity::debug, "closing", "closing " + session->label() + ": " + close.reason);
     session->finish();
     lingering_.add(id);
   }
@@ -206,13 +208,16 @@ void RosterHost::note(const roster::Send& send) {
   if (first == nullptr) return;
   if (const auto* refused = std::get_if<protocol::Refused>(&send.message)) {
     refused_ += send.to.size();
-    return log(Severity::warning, "refused " + first->label() + ": " + refused->why);
+    return log_.write(Severity::warning, "refused",
+                      "refused " + first->label() + ": " + refused->why);
   }
+  const Severity severity = is_routine(send.message) ? Severity::debug : Severity::info;
+  if (!log_.wants(severity)) return;
   const std::string whom = send.to.size() == 1 ? first->label()
                                                : "run " + first->run() + ", " +
                                                      std::to_string(send.to.size()) + " agents";
-  log(is_routine(send.message) ? Severity::debug : Severity::info,
-      std::string(type_name(send.message)) + " to " + whom + ": " + send.reason);
+  log_.write(severity, type_name(send.message),
+             std::string(type_name(send.message)) + " to " + whom + ": " + send.reason);
 }
 
 void RosterHost::wake_at(std::optional<roster::Time> at) {
@@ -230,10 +235,6 @@ void RosterHost::wake_at(std::optional<roster::Time> at) {
 RosterSession* RosterHost::find(Id id) {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : found->second.get();
-}
-
-void RosterHost::log(Severity severity, std::string line) const {
-  if (options_.log) options_.log(severity, std::move(line));
 }
 
 }  // namespace ddprun::server

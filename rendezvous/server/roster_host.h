@@ -16,8 +16,8 @@
 
 #include "rendezvous/roster/runs.h"
 #include "rendezvous/server/deadlines.h"
+#include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/roster_session.h"
-#include "rendezvous/server/severity.h"
 
 namespace ddprun::server {
 
@@ -30,13 +30,13 @@ struct RosterHostOptions {
   // Of unfinished messages and unread answers, all together: over it whoever holds most is dropped.
   std::uint64_t max_memory_bytes = 1 << 30;
   std::uint64_t max_unsent_bytes = 8 << 20;  // of one connection
-  std::function<void(Severity, std::string)> log;
-  std::function<void()> on_idle;  // no connection is left; from the event loop
+  std::function<void()> on_idle;             // no connection is left; from the event loop
 };
 
 class RosterHost final : private RosterSession::Owner {
  public:
-  RosterHost(boost::asio::io_context& io, RosterHostOptions options);
+  // `log` must outlive it.
+  RosterHost(boost::asio::io_context& io, RosterHostOptions options, LimitedLog& log);
   ~RosterHost() { close(); }
   RosterHost(const RosterHost&) = delete;
   RosterHost& operator=(const RosterHost&) = delete;
@@ -44,8 +44,7 @@ class RosterHost final : private RosterSession::Owner {
   void take(Visitor visitor);
 
   std::size_t connections() const { return sessions_.size(); }
-  std::vector<roster::Snapshot> snapshots() const;
-  std::size_t runs() const { return runs_.size(); }
+  const roster::Runs& all() const { return runs_; }
   std::uint64_t messages() const { return messages_; }
   std::uint64_t dropped() const { return dropped_; }
   std::uint64_t refused() const { return refused_; }
@@ -82,12 +81,12 @@ class RosterHost final : private RosterSession::Owner {
   void say_idle();
   void wake_at(std::optional<roster::Time> at);
   RosterSession* find(Id id);
-  void log(Severity severity, std::string line) const;
 
   boost::asio::io_context& io_;
   RosterHostOptions options_;
   // Of unfinished messages and unread answers.
   std::shared_ptr<std::uint64_t> memory_ = std::make_shared<std::uint64_t>(0);
+  LimitedLog& log_;
   roster::Runs runs_;
   std::unordered_map<Id, Session> sessions_;
   Id last_id_ = 0;

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "rendezvous/base/printable.h"
 #include "rendezvous/http/respond.h"
 #include "rendezvous/server/roster_server_impl.h"
 
@@ -37,8 +36,9 @@ RosterServerOptions with_id(RosterServerOptions options) {
 RosterServer::Impl::Impl(asio::io_context& io, RosterServerOptions options)
     : io_(io),
       options_(with_id(std::move(options))),
-      roster_(io, roster_options()),
-      pages_(io, page_options()),
+      log_(io, options_.log, options_.log_from),
+      roster_(io, roster_options(), log_),
+      pages_(io, page_options(), log_),
       end_timer_(io) {}
 
 Result<void> RosterServer::Impl::listen() {
@@ -59,7 +59,7 @@ ServerOptions RosterServer::Impl::port_options() {
           .max_connections = options_.max_connections,
           .serve_store = options_.store,
           .others = this,
-          .log = [this](const std::string& line) { log(Severity::warning, line); }};
+          .shared_log = &log_};
 }
 
 RosterHostOptions RosterServer::Impl::roster_options() {
@@ -70,22 +70,20 @@ RosterHostOptions RosterServer::Impl::roster_options() {
           .runs = runs,
           .handshake_timeout = options_.handshake_timeout,
           .max_memory_bytes = options_.max_memory_bytes / 4,
-          .log = [this](Severity severity, const std::string& line) { log(severity, line); },
-          .on_idle =
-              [this] {
-                if (done_) return end_when_told();
-                if (options_.on_idle) options_.on_idle();
-              }};
+          .on_idle = [this] {
+            if (done_) return end_when_told();
+            if (options_.on_idle) options_.on_idle();
+          }};
 }
 
 HttpHostOptions RosterServer::Impl::page_options() {
   return {.respond =
               [this](const http::Request& request) {
-                return http::respond(request, [this] { return view(); });
+                return http::respond(request,
+                                     [this](const http::Wanted& wanted) { return view(wanted); });
               },
           .timeout = options_.handshake_timeout,
-          .max_memory_bytes = options_.max_memory_bytes / 4,
-          .log = [this](Severity severity, const std::string& line) { log(severity, line); }};
+          .max_memory_bytes = options_.max_memory_bytes / 4};
 }
 
 bool RosterServer::Impl::serves(protocol::Dialect dialect) const {
@@ -108,15 +106,26 @@ RosterServerStatistics RosterServer::Impl::statistics() const {
           .roster_dropped = roster_.dropped(),
           .refused = roster_.refused(),
           .http_requests = pages_.requests(),
-          .memory_bytes = roster_.memory_bytes() + pages_.memory_bytes()};
+          .memory_bytes = roster_.memory_bytes() + pages_.memory_bytes(),
+          .runs = roster_.all().size()};
 }
 
-http::View RosterServer::Impl::view() const {
+std::vector<roster::Snapshot> RosterServer::Impl::snapshots() const {
+  return roster_.all().snapshots(std::chrono::steady_clock::now());
+}
+
+http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
   const RosterServerStatistics now = statistics();
+  const auto time = std::chrono::steady_clock::now();
+  std::vector<roster::Snapshot> shown;
+  if (!wanted.run)
+    shown = roster_.all().snapshots(time, wanted.most_runs, wanted.workers);
+  else if (auto run = roster_.all().snapshot(time, *wanted.run))
+    shown.push_back(std::move(*run));
   return {.host = options_.identity.host,
           .version = options_.identity.version,
           .embedded = options_.identity.embedded,
-          .age = std::chrono::steady_clock::now() - began_,
+          .age = time - began_,
           .with_lines = options_.runs.lines_for_everybody,
           .figures = {.store_connections = now.port.connections,
                       .roster_connections = now.roster_connections,
@@ -135,7 +144,8 @@ http::View RosterServer::Impl::view() const {
                       .store_waiting = now.port.waiting,
                       .store_memory_bytes = now.port.memory_bytes,
                       .roster_memory_bytes = now.memory_bytes},
-          .runs = roster_.snapshots()};
+          .runs = std::move(shown),
+          .runs_in_all = now.runs};
 }
 
 void RosterServer::Impl::shut_down(const std::string& why, std::chrono::milliseconds limit,
@@ -152,6 +162,7 @@ void RosterServer::Impl::shut_down(const std::string& why, std::chrono::millisec
 
 void RosterServer::Impl::end_when_told() {
   const std::function<void()> done = std::exchange(done_, nullptr);
+  log_.tell_rest();
   close();
   if (done) done();
 }
@@ -159,15 +170,11 @@ void RosterServer::Impl::end_when_told() {
 void RosterServer::Impl::close() {
   if (std::exchange(closed_, true)) return;
   done_ = nullptr;
+  log_.close();
   end_timer_.cancel();
   roster_.close();
   pages_.close();
   if (port_) port_->close();
-}
-
-void RosterServer::Impl::log(Severity severity, const std::string& line) const {
-  // Names come from outside, and a log is read on terminals.
-  if (!closed_ && options_.log) options_.log(severity, printable(line));
 }
 
 Result<std::unique_ptr<RosterServer>> RosterServer::listen(asio::io_context& io,

@@ -50,9 +50,12 @@ struct RosterServerOptions {
   // in store_limits.
   std::uint64_t max_memory_bytes = 1 << 30;
 
-  // One line, without newline. debug and info: what the roster decided and why. warning: who was
-  // closed or refused and why; at most one a second about connections over the limit. May be empty.
+  // One line, without newline and printable. debug and info: what the roster decided and why.
+  // warning: who was closed or refused and why. Of many lines alike within ten seconds only the
+  // first are written, and one that counts the others. Lines below `log_from` are not made. May be
+  // empty.
   std::function<void(Severity, std::string)> log;
+  Severity log_from = Severity::info;
   // The last roster connection has ended: whoever hosts the server for one job may go when the job
   // is over. May be empty.
   std::function<void()> on_idle;
@@ -68,6 +71,7 @@ struct RosterServerStatistics {
   std::uint64_t refused = 0;             // agents told why they cannot be members
   std::uint64_t http_requests = 0;
   std::uint64_t memory_bytes = 0;  // against max_memory_bytes
+  std::size_t runs = 0;            // now
 };
 
 class RosterServer {
@@ -94,7 +98,7 @@ class RosterServer {
   // No agent is connected, and none still has to read a last word.
   bool idle() const;
 
-  // What the pages show.
+  // All runs with all their nodes: costs what they are. For their number see statistics().
   std::vector<roster::Snapshot> snapshots() const;
   RosterServerStatistics statistics() const;
 

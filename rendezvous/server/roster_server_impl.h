@@ -10,6 +10,7 @@
 
 #include "rendezvous/http/view.h"
 #include "rendezvous/server/http_host.h"
+#include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/other_protocols.h"
 #include "rendezvous/server/roster_host.h"
 #include "rendezvous/server/roster_server.h"
@@ -26,7 +27,7 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   const std::string& id() const { return options_.identity.id; }
   void start_store_over() { port_->start_over(); }
   bool idle() const { return roster_.connections() == 0; }
-  std::vector<roster::Snapshot> snapshots() const { return roster_.snapshots(); }
+  std::vector<roster::Snapshot> snapshots() const;
   RosterServerStatistics statistics() const;
   void shut_down(const std::string& why, std::chrono::milliseconds limit,
                  std::function<void()> done);
@@ -40,13 +41,13 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   ServerOptions port_options();
   RosterHostOptions roster_options();
   HttpHostOptions page_options();
-  http::View view() const;
+  http::View view(const http::Wanted& wanted) const;
   void end_when_told();
-  void log(Severity severity, const std::string& line) const;
 
   boost::asio::io_context& io_;
   RosterServerOptions options_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  LimitedLog log_;
   RosterHost roster_;
   HttpHost pages_;
   std::unique_ptr<Server> port_;  // after what it hands over to

@@ -20,6 +20,8 @@
 
 namespace ddprun::server {
 
+class LimitedLog;
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // an address literal, bound exactly; empty: all addresses
   std::uint16_t port = 0;             // 0: the system chooses
@@ -39,8 +41,11 @@ struct ServerOptions {
   // A client is dropped when more than this waits for it behind the reply that is being sent.
   std::uint64_t max_unsent_bytes = 64 << 20;
   // Gets one line, without newline, for everything that a person should know: who was dropped and
-  // why. Called on the io_context's thread; must not call back into the server. May be empty.
+  // why; not every one of many alike. Called on the io_context's thread; must not call back into
+  // the server. May be empty.
   std::function<void(std::string)> log;
+  // Where lines go in place of `log`, together with others of the owner. Must outlive the server.
+  LimitedLog* shared_log = nullptr;
 };
 
 struct ServerStatistics {

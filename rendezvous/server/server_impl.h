@@ -18,6 +18,7 @@
 
 #include "rendezvous/protocol/classify.h"
 #include "rendezvous/protocol/request_parser.h"
+#include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/listener.h"
 #include "rendezvous/server/server.h"
 
@@ -100,7 +101,6 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Client* find(ClientId id);
   void complain(ClientId id, Client& client, const std::string& why);
   void remove(ClientId id);
-  void log(std::string line) const;
 
   boost::asio::io_context& io_;
   ServerOptions options_;
@@ -118,8 +118,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::vector<ClientId> dirty_;
   std::uint64_t held_bytes_ = 0;  // in all parsers and outboxes, but for values of the store
   bool said_accepting_paused_ = false;
-  std::chrono::steady_clock::time_point next_full_line_{};
-  std::uint64_t turned_away_unsaid_ = 0;
+  LimitedLog own_log_;
+  LimitedLog& log_;
   ServerStatistics counts_;
 };
 

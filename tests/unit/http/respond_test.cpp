@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 Response get(const std::string& target, const std::string& method = "GET") {
-  return respond({.method = method, .target = target}, [] {
+  return respond({.method = method, .target = target}, [](const Wanted&) {
     return view({run("a b/ü"), run("plain")});
   });
 }
@@ -47,9 +47,38 @@ TEST(Respond, EverythingIsReadOnly) {
 }
 
 TEST(Respond, HealthAsksForNothing) {
-  const auto untouched = []() -> View { throw std::logic_error("the view was asked for"); };
+  const auto untouched = [](const Wanted&) -> View {
+    throw std::logic_error("the view was asked for");
+  };
   EXPECT_EQ(respond({"GET", "/healthz"}, untouched).body, "ok\n");
   EXPECT_EQ(respond({"HEAD", "/healthz"}, untouched).status, 200);
+}
+
+TEST(Respond, AsksForNoMoreThanItShows) {
+  Wanted asked;
+  const auto note = [&](const Wanted& wanted) {
+    asked = wanted;
+    return view({run("a")});
+  };
+  respond({"GET", "/"}, note);
+  EXPECT_EQ(asked.most_runs, 100u);
+  EXPECT_TRUE(asked.workers);
+  respond({"GET", "/metrics"}, note);
+  EXPECT_FALSE(asked.workers);
+  EXPECT_GT(asked.most_runs, 1'000'000u);
+  respond({"GET", "/api/v1/runs/a%2Fb"}, note);
+  EXPECT_EQ(asked.run, "a/b");
+  respond({"GET", "/api/v1/runs"}, note);
+  EXPECT_FALSE(asked.run);
+  EXPECT_TRUE(asked.workers);
+}
+
+TEST(Respond, WhatShowsRunsMayBeLong) {
+  for (const char* target : {"/", "/?x", "/metrics", "/api/v1/runs", "/api/v1/runs/a"})
+    EXPECT_TRUE(shows_runs({"GET", target})) << target;
+  for (const char* target : {"/healthz", "/healthz?x", "/favicon.ico"})
+    EXPECT_FALSE(shows_runs({"GET", target})) << target;
+  EXPECT_FALSE(shows_runs({"POST", "/"}));
 }
 
 TEST(Respond, BytesSayHowLongTheBodyIsAndThatItIsTheLast) {

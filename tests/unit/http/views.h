@@ -38,7 +38,12 @@ inline Snapshot run(const std::string& id) {
 }
 
 inline View view(std::vector<Snapshot> runs) {
-  return {.host = "hub", .version = "0.1.0", .age = 3600s, .runs = std::move(runs)};
+  const std::size_t count = runs.size();
+  return {.host = "hub",
+          .version = "0.1.0",
+          .age = 3600s,
+          .runs = std::move(runs),
+          .runs_in_all = count};
 }
 
 }  // namespace ddprun::http

@@ -1,6 +1,7 @@
 // A roster server on its own thread, on a port of the system's choice.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
@@ -68,6 +69,12 @@ class RunningRosterServer {
     for (const auto& [severity, line] : lines_)
       if (severity >= Severity::warning) result.push_back(line);
     return result;
+  }
+  // Lines of that severity.
+  std::size_t count(Severity wanted) {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::ranges::count(lines_, wanted, [](const auto& each) { return each.first; }));
   }
   std::string only_warning() {
     const std::vector<std::string> all = warnings();
