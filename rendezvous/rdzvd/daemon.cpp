@@ -50,6 +50,13 @@ std::size_t connection_limit(std::size_t wanted, rlim_t files) {
   return wanted == 0 ? most : wanted;
 }
 
+// While a name is looked up, which may take long and cannot be interrupted: nobody is here yet who
+// would have to be told.
+void end_at_signals() {
+  for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { ::_exit(0); });
+  std::signal(SIGHUP, SIG_IGN);
+}
+
 class Daemon {
  public:
   explicit Daemon(const Options& options) : options_(options), log_(options.log_level) {}
@@ -65,7 +72,7 @@ class Daemon {
   Log log_;
   ServiceManager manager_;
   asio::io_context io_{1};
-  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
+  asio::signal_set signals_{io_};
   asio::steady_timer status_timer_{io_};
   std::unique_ptr<server::RosterServer> server_;
   Endpoint address_;
@@ -73,16 +80,18 @@ class Daemon {
 };
 
 int Daemon::run() {
+  end_at_signals();
   if (const auto listening = listen(); !listening) {
     log_.write(server::Severity::error, listening.error().text);
     return 1;
   }
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+  hear_signals();
   std::printf("%s\n", to_text(address_).c_str());
   std::fflush(stdout);
   log_.info("rdzvd " + std::string(version()) + " listens on " + to_text(address_));
   manager_.tell("READY=1");
   tell_status();
-  hear_signals();
   io_.run();
   return 0;
 }
@@ -91,13 +100,16 @@ Result<void> Daemon::listen() {
   const rlim_t files = raise_file_limit();
   auto handed = take_listener();
   if (!handed) return handed.error();
-  auto where = server::find_listen_address(options_.listen.host, /*many_hosts=*/true);
-  if (!where && !*handed) return where.error();
-  if (*handed) where = server::ListenAddress{};
-  if (!where->note.empty()) log_.warning(where->note);
-  address_ = {where->address.empty() ? "0.0.0.0" : where->address, 0};
+  server::ListenAddress where;
+  if (!*handed) {
+    auto found = server::find_listen_address(options_.listen.host, /*many_hosts=*/true);
+    if (!found) return found.error();
+    where = std::move(*found);
+  }
+  if (!where.note.empty()) log_.warning(where.note);
+  address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
   server::RosterServerOptions options{
-      .address = where->address,
+      .address = where.address,
       .port = options_.listen.port,
       .port_advice = "stop it, or give another port with --listen",
       .listener = std::move(*handed),
@@ -108,9 +120,9 @@ Result<void> Daemon::listen() {
       .handshake_timeout = options_.handshake_timeout,
       .max_connections = connection_limit(options_.max_connections, files),
       .max_memory_bytes = options_.max_memory_bytes / 4,
-      .log = [this](server::Severity severity, const std::string& line) {
-        log_.write(severity, line);
-      }};
+      .log = [this](server::Severity severity,
+                    const std::string& line) { log_.write(severity, line); },
+      .log_from = log_.least()};
   auto server = server::RosterServer::listen(io_, std::move(options));
   if (!server) return server.error();
   server_ = std::move(*server);
@@ -147,10 +159,10 @@ void Daemon::on_signal(int signal) {
 
 void Daemon::tell_status() {
   if (!manager_.exists() || ending_) return;
-  const std::size_t runs = server_->snapshots().size();
-  const auto agents = static_cast<std::size_t>(server_->statistics().roster_connections);
+  const server::RosterServerStatistics now = server_->statistics();
   manager_.tell("STATUS=listening on " + to_text(address_) + ", " +
-                roster::count_text(runs, "run") + ", " + roster::count_text(agents, "agent"));
+                roster::count_text(now.runs, "run") + ", " +
+                roster::count_text(now.roster_connections, "agent"));
   status_timer_.expires_after(kBetweenStatus);
   status_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) tell_status();

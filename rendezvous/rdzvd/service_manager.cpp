@@ -1,7 +1,5 @@
 #include "rendezvous/rdzvd/service_manager.h"
 
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,19 +19,6 @@ std::string take_variable(const char* name) {
   const std::string text = value == nullptr ? "" : value;
   ::unsetenv(name);
   return text;
-}
-
-std::optional<std::uint16_t> listening_port(int fd) {
-  int listens = 0;
-  socklen_t size = sizeof listens;
-  sockaddr_storage address{};
-  socklen_t address_size = sizeof address;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0 ||
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &address_size) != 0)
-    return {};
-  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return {};
-  // The port lies at the same place in both families.
-  return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
 }  // namespace
@@ -62,13 +47,9 @@ Result<std::optional<server::Listener>> take_listener() {
     return Error{"the service manager hands over " + count +
                  " sockets (LISTEN_FDS), one is needed: leave one ListenStream= in the socket "
                  "unit; one on [::] takes IPv4 as well"};
-  UniqueFd socket(kFirstListenFd);
-  const auto port = listening_port(socket.get());
-  if (!port)
-    return Error{"what the service manager hands over as descriptor 3 is no listening TCP socket"};
-  ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
-  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
-  return std::optional(server::Listener{std::move(socket), *port});
+  auto listener = server::adopt_listener(UniqueFd(kFirstListenFd));
+  if (!listener) return Error{"what the service manager hands over as " + listener.error().text};
+  return std::optional(std::move(*listener));
 }
 
 }  // namespace ddprun::rdzvd

@@ -1,17 +1,22 @@
 #include "rendezvous/server/listener.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "rendezvous/server/port_holder.h"
 
 namespace ddprun::server {
 namespace {
+
+using boost::asio::ip::tcp;
 
 struct Address {
   sockaddr_storage storage{};
@@ -38,12 +43,19 @@ bool parse_ipv6(const std::string& text, std::uint16_t port, Address& address) {
   return true;
 }
 
-std::uint16_t bound_port(int socket) {
-  Address address;
-  address.size = sizeof address.storage;
-  getsockname(socket, address.raw(), &address.size);
-  // The port lies at the same place in both families.
-  return ntohs(reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port);
+// Nothing if the socket has no such address.
+std::optional<tcp::endpoint> bound_to(int socket) {
+  tcp::endpoint endpoint;
+  auto size = static_cast<socklen_t>(endpoint.capacity());
+  if (::getsockname(socket, endpoint.data(), &size) != 0 || size > endpoint.capacity()) return {};
+  const int family = endpoint.data()->sa_family;
+  if (family != AF_INET && family != AF_INET6) return {};
+  endpoint.resize(size);
+  return endpoint;
+}
+
+Listener listener_of(UniqueFd socket, const tcp::endpoint& bound) {
+  return {std::move(socket), bound.port(), bound.address().to_string()};
 }
 
 // The socket, or an empty one with errno set.
@@ -96,8 +108,21 @@ Result<Listener> open_listener(const std::string& address, std::uint16_t port,
     fd = listen_on(wanted);
   }
   if (!fd) return failure(address, port, port_advice, errno);
-  const std::uint16_t real_port = bound_port(fd.get());
-  return Listener{std::move(fd), real_port};
+  const auto bound = bound_to(fd.get());
+  if (!bound) return failure(address, port, port_advice, errno);
+  return listener_of(std::move(fd), *bound);
+}
+
+Result<Listener> adopt_listener(UniqueFd socket) {
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  const auto bound = bound_to(socket.get());
+  if (!bound || ::getsockopt(socket.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
+      listens == 0)
+    return Error{"descriptor " + std::to_string(socket.get()) + " is no listening TCP socket"};
+  ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
+  return listener_of(std::move(socket), *bound);
 }
 
 }  // namespace ddprun::server

@@ -95,6 +95,20 @@ TEST(Rdzvd, AHostThatDoesNotResolveIsSaid) {
   EXPECT_THAT(end.err, HasSubstr("the host name '" + name + "' does not resolve"));
 }
 
+TEST(Rdzvd, SignalsEndItWhileANameIsLookedUp) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Program rdzvd({DDPRUN_RDZVD, "--listen", "somewhere:0"},
+                  {.environment = {std::string("LD_PRELOAD=") + DDPRUN_ENDLESS_LOOKUP}});
+    ASSERT_TRUE(rdzvd.wait_for_error("looking up somewhere"));
+    ::kill(rdzvd.pid(), SIGHUP);  // nothing to read again yet
+    ::kill(rdzvd.pid(), signal);
+    const Finished end = rdzvd.finish();
+    EXPECT_EQ(end.code, 0);
+    EXPECT_EQ(end.signal, 0);
+    EXPECT_FALSE(end.timed_out);
+  }
+}
+
 TEST(Rdzvd, ATokenThatItCannotUseYetIsRefused) {
   const Finished end = run({DDPRUN_RDZVD}, {.environment = {"RDZV_TOKEN=secret"}});
   EXPECT_EQ(end.code, 2);
@@ -175,7 +189,7 @@ TEST(Rdzvd, ServesASocketThatIsHandedOver) {
   Program rdzvd(activated(socket.get()));
   EXPECT_THAT(early.receive_all(), HasSubstr("\r\n\r\nok\n"));
   ASSERT_TRUE(rdzvd.wait_for_output("\n"));
-  EXPECT_THAT(rdzvd.out(), HasSubstr(":" + std::to_string(port) + "\n"));
+  EXPECT_EQ(rdzvd.out(), "127.0.0.1:" + std::to_string(port) + "\n");
   ::kill(rdzvd.pid(), SIGTERM);
   EXPECT_EQ(rdzvd.finish().code, 0);
 }
