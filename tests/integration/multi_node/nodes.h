@@ -40,6 +40,7 @@ class ArrivalJob {
       : nodes_(std::move(nodes)), options_(std::move(options)) {}
 
   std::unique_ptr<Program> node(const Words& command, const Words& options = {}) const;
+  const std::string& port() const { return port_; }
 
  private:
   std::string nodes_;
