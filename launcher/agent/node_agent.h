@@ -22,6 +22,7 @@
 #include "launcher/agent/stdin_rank.h"
 #include "launcher/agent/store_host.h"
 #include "launcher/output/output.h"
+#include "launcher/process/exit_codes.h"
 #include "launcher/supervise/restart.h"
 
 namespace ddprun::agent {
@@ -94,6 +95,7 @@ class NodeAgent {
   // round_ hears of signals: from the first one on, and on several nodes while its workers run.
   bool at_work_ = false;
   std::unique_ptr<Membership> membership_;  // of several nodes
+  int unable_ = process::kExitCannotWork;   // exit code of a node that leaves without a round
   bool told_started_ = false;               // of round_
   bool told_failed_ = false;
   std::optional<report::RemoteCause> remote_;  // why the job ended, where it was not this node

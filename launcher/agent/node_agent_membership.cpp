@@ -85,6 +85,15 @@ void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
                     .number_of_nodes = round.place.nodes,
                     .world_size = round.place.world_size},
                    job_.plan);
+  if (const std::string wrong = plan::wrong_rank(job_.spec, job_.plan.world_size); !wrong.empty()) {
+    // Given nodes stay what they are; else the next round may have the rank.
+    if (job_.spec.rendezvous.kind == cli::RendezvousSpec::Kind::fixed) {
+      unable_ = process::kExitRefused;
+      leave(wrong);
+      return membership_->on_round_ended(false);  // no worker was started
+    }
+    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + wrong);
+  }
   if (!parts_) {
     job_.timings.store_listening = std::chrono::steady_clock::now();
     if (auto made = make_parts(membership_->run_directory()); !made) {
@@ -218,8 +227,9 @@ void NodeAgent::end_without_round(const membership::Verdict& verdict) {
     decision_ = tell_refusal(report::exit_decision(none), report::name_of(none.cause),
                              verdict.text + " before its workers were started");
   } else {
-    const int code = verdict.kind == Kind::local ? process::kExitCannotWork : verdict.exit_code;
-    decision_ = tell_refusal({code}, "cannot_work", verdict.text);
+    const int code = verdict.kind == Kind::local ? unable_ : verdict.exit_code;
+    decision_ = tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work",
+                             verdict.text);
   }
 }
 

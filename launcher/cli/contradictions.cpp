@@ -78,8 +78,8 @@ std::string contradiction(const JobSpec& job, const std::vector<Setting>& settin
       return both("output", name,
                   "inherited output does not come through ddprun; drop one of them");
   }
-  if (job.stdin_rank && job.workers.kind == WorkerCount::Kind::number &&
-      *job.stdin_rank >= job.workers.number) {
+  if (job.stdin_rank && !job.rendezvous.several_nodes() &&
+      job.workers.kind == WorkerCount::Kind::number && *job.stdin_rank >= job.workers.number) {
     return both("stdin", "nproc-per-node",
                 "there are ranks 0 to " + std::to_string(job.workers.number - 1) + " only");
   }

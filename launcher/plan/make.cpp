@@ -8,6 +8,7 @@
 #include "launcher/plan/place.h"
 #include "launcher/plan/threads.h"
 #include "launcher/plan/wording.h"
+#include "launcher/plan/world.h"
 
 namespace ddprun::plan {
 namespace {
@@ -150,23 +151,6 @@ std::vector<WorkerPlan> make_workers(const Question& q, int count, bool gpus) {
   return workers;
 }
 
-// Options that name ranks which the job does not have.
-std::string wrong_rank(const Question& q, int count) {
-  const int last = count - 1;
-  if (q.job.stdin_rank && *q.job.stdin_rank > last)
-    return "--stdin " + std::to_string(*q.job.stdin_rank) + ": there is no such rank, with " +
-           count_text(static_cast<std::size_t>(count), "worker") + " the last one is " +
-           std::to_string(last);
-  for (const cli::Wrap& wrap : q.job.wraps) {
-    int rank = 0;
-    while (rank <= last && !wrap.ranks.contains(rank)) ++rank;
-    if (rank > last)
-      return "--wrap: '" + wrap.words.front() + "' is for none of the ranks; the last one is " +
-             std::to_string(last);
-  }
-  return "";
-}
-
 // Entries for local ranks that do not exist are no reason to refuse: one map may serve nodes of
 // several sizes.
 void add_idle_entries(const std::string& option, const cli::StreamMap& map, LaunchPlan& plan) {
@@ -212,7 +196,9 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   const int count = count_workers(q, *gpus);
   if (*gpus && !job.oversubscribe && count > static_cast<int>(visible.gpus.size()))
     return too_many(q, count);
-  if (std::string wrong = wrong_rank(q, count); !wrong.empty()) return Error{std::move(wrong)};
+  // How many ranks several nodes have is known when they have met.
+  if (!job.rendezvous.several_nodes())
+    if (std::string wrong = wrong_rank(job, count); !wrong.empty()) return Error{std::move(wrong)};
   LaunchPlan plan;
   plan.host = node.host;
   plan.rendezvous = job.rendezvous;

@@ -22,4 +22,20 @@ void take_place(const cli::JobSpec& job, const WorldPlace& place, LaunchPlan& pl
                     " of " + std::to_string(place.world_size);
 }
 
+std::string wrong_rank(const cli::JobSpec& job, int world_size) {
+  const int last = world_size - 1;
+  if (job.stdin_rank && *job.stdin_rank > last)
+    return "--stdin " + std::to_string(*job.stdin_rank) + ": there is no such rank, with " +
+           count_text(static_cast<std::size_t>(world_size), "worker") + " the last one is " +
+           std::to_string(last);
+  for (const cli::Wrap& wrap : job.wraps) {
+    int rank = 0;
+    while (rank <= last && !wrap.ranks.contains(rank)) ++rank;
+    if (rank > last)
+      return "--wrap: '" + wrap.words.front() + "' is for none of the ranks; the last one is " +
+             std::to_string(last);
+  }
+  return "";
+}
+
 }  // namespace ddprun::plan

@@ -89,6 +89,34 @@ TEST(FixedFormingTest, NobodyThereIsSaidAndGivenUpInTime) {
   EXPECT_THAT(end.err, HasSubstr("could not be reached within 2 s: connection refused"));
 }
 
+TEST(FixedFormingTest, ARankOfAnotherNodeReadsItsStdinThere) {
+  const FixedJob job(2);
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_shell("echo hello > " + (folder / "in")).code, 0);
+  const auto with_input = [&](int rank) {
+    return start({"--nnodes", "2", "--node-rank", std::to_string(rank), "--master-addr",
+                  "127.0.0.1", "--master-port", job.port(), "--stdin", "1"},
+                 {"cat"}, {.environment = {}, .input = folder / "in"});
+  };
+  const auto second = with_input(1);
+  const Finished first = with_input(0)->finish();
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out, "");
+  EXPECT_EQ(second->finish().out, "hello\n");
+}
+
+TEST(FixedFormingTest, ARankThatTheWorldDoesNotHaveIsRefusedEverywhere) {
+  const FixedJob job(2, {"--stdin", "2"});
+  const auto second = job.node(1, shell("echo never"));
+  const auto first = job.node(0, shell("echo never"));
+  for (const auto& node : {first.get(), second.get()}) {
+    const Finished end = node->finish();
+    EXPECT_EQ(end.code, 2) << end.err;
+    EXPECT_EQ(end.out, "");
+    EXPECT_THAT(end.err, HasSubstr("--stdin 2: there is no such rank, with 2 workers"));
+  }
+}
+
 TEST(ArrivalFormingTest, TheFirstOnTheEndpointHostsAndAllMeet) {
   const ArrivalJob job("3");
   const auto a = job.node(shell(kMeet));
@@ -136,13 +164,16 @@ INSTANTIATE_TEST_SUITE_P(Each, WaitingSignalTest, testing::Values(SIGINT, SIGTER
 
 // Node 1 does not stop in time, and its limit passes meanwhile: no round follows for it.
 TEST(TimeLimitTest, CountsWhileWorkersAreStopping) {
+  const TemporaryFolder folder;
+  const std::string deaf = folder / "deaf";
   const FixedJob job(2, {"--max-restarts", "1", "--restart-backoff", "0"});
-  const Words command = shell(
-      "[ $RANK = 0 ] && exit 3; trap '' TERM; echo round $TORCHELASTIC_RESTART_COUNT; "
-      "while :; do sleep 0.1; done");
+  const Words command = shell("if [ $RANK = 0 ]; then while [ ! -e " + deaf +
+                              " ]; do sleep 0.02; done; exit 3; fi; " +
+                              "trap '' TERM; echo round $TORCHELASTIC_RESTART_COUNT; touch " +
+                              deaf + "; while :; do sleep 0.1; done");
   const auto first = job.node(0, command);
   const Finished end =
-      job.node(1, command, {"--timeout", "1.5", "--shutdown-timeout", "2.5"})->finish();
+      job.node(1, command, {"--timeout", "2", "--shutdown-timeout", "3"})->finish();
   EXPECT_EQ(end.code, 124) << end.err;
   EXPECT_EQ(end.out, "round 0\n");
   EXPECT_THAT(end.err, HasSubstr("--timeout"));
