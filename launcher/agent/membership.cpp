@@ -154,13 +154,13 @@ void Membership::carry_out(const membership::Order& order) {
   if (const auto* join = std::get_if<membership::SayJoin>(&order)) return say_join(*join);
   if (const auto* message = std::get_if<membership::Send>(&order)) return send(message->message);
   if (const auto* round = std::get_if<membership::BeginRound>(&order)) return begin_round(*round);
+  if (const auto* attempt = std::get_if<membership::NoteAttempt>(&order))
+    return hooks_.note_attempt(*attempt);
   if (const auto* stop = std::get_if<membership::StopRound>(&order))
     return hooks_.stop_round(stop->why);
   if (const auto* drained = std::get_if<membership::SayDrained>(&order))
     return say_drained(*drained);
-  if (const auto* stacks = std::get_if<membership::TakeStacks>(&order))
-    return obey(member_.on_stacks(
-        now(), {.id = stacks->id, .path = {}, .failed = "this ddprun cannot do that yet"}));
+  if (const auto* stacks = std::get_if<membership::TakeStacks>(&order)) return take_stacks(*stacks);
   if (const auto* say = std::get_if<membership::Say>(&order)) return hooks_.say(say->text);
   hooks_.end(std::get<membership::End>(order).verdict);
 }
@@ -200,6 +200,17 @@ void Membership::say_drained(const membership::SayDrained& order) {
   if (!port) return cannot_host_store(port.error());
   store_port_ = *port;
   send(protocol::Drained{order.round, store_port_});
+}
+
+void Membership::take_stacks(const membership::TakeStacks& order) {
+  hooks_.take_stacks(order.id, [this, id = order.id](Result<std::string> folder) {
+    protocol::StacksDone done{.id = id, .path = {}, .failed = {}};
+    if (folder)
+      done.path = *folder;
+    else
+      done.failed = folder.error().text;
+    obey(member_.on_stacks(now(), std::move(done)));
+  });
 }
 
 bool Membership::others_are_stopping() const {

@@ -23,6 +23,9 @@ namespace ddprun::agent {
 struct MembershipHooks {
   std::function<void(const membership::BeginRound&)> begin_round;
   std::function<void(const std::string& why)> stop_round;
+  std::function<void(const membership::NoteAttempt&)> note_attempt;
+  // Writes the stacks of the workers and calls `done`, from the event loop, with their folder.
+  std::function<void(std::uint64_t id, std::function<void(Result<std::string>)> done)> take_stacks;
   // The job is over for this node; no worker is left. Once, and nothing follows.
   std::function<void(const membership::Verdict&)> end;
   std::function<void(const std::string& line)> say;
@@ -69,6 +72,7 @@ class Membership {
   void carry_out(const membership::Order& order);
   void say_join(const membership::SayJoin& order);
   void say_drained(const membership::SayDrained& order);
+  void take_stacks(const membership::TakeStacks& order);
   void send(const protocol::AgentMessage& message);
   bool hosts_fixed_store() const;
   bool others_are_stopping() const;

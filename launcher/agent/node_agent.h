@@ -55,8 +55,10 @@ class NodeAgent {
 
   // Several nodes: node_agent_membership.cpp.
   void join();
+  MembershipHooks membership_hooks();
   void begin_assigned_round(const membership::BeginRound& round);
   void on_round_changed();
+  void take_stacks(std::uint64_t id, AskedStacks::Done done);
   void tell_started();
   void tell_failed();
   void on_assigned_round_ended();

@@ -43,22 +43,27 @@ std::string limit_reason(const supervise::Outcome& outcome) {
 
 void NodeAgent::join() {
   watch_signals();
-  membership_ = std::make_unique<Membership>(
-      io_, job_, output_,
-      MembershipHooks{.begin_round = [this](const auto& round) { begin_assigned_round(round); },
-                      .stop_round =
-                          [this](const std::string& why) {
-                            if (at_work_) round_->on_ended_elsewhere(why);
-                          },
-                      .end = [this](const membership::Verdict& verdict) { on_verdict(verdict); },
-                      .say =
-                          [this](const std::string& line) {
-                            if (job_.spec.verbosity != cli::Verbosity::quiet)
-                              output_.note("ddprun: " + line);
-                          }});
+  membership_ = std::make_unique<Membership>(io_, job_, output_, membership_hooks());
   announce_notices();
   on_timeout_between_rounds();
   membership_->join();
+}
+
+MembershipHooks NodeAgent::membership_hooks() {
+  MembershipHooks hooks;
+  hooks.begin_round = [this](const auto& round) { begin_assigned_round(round); };
+  hooks.note_attempt = [this](const auto& order) { attempts_.push_back(attempt_of(order)); };
+  hooks.stop_round = [this](const std::string& why) {
+    if (at_work_) round_->on_ended_elsewhere(why);
+  };
+  hooks.take_stacks = [this](std::uint64_t id, AskedStacks::Done done) {
+    take_stacks(id, std::move(done));
+  };
+  hooks.end = [this](const membership::Verdict& verdict) { on_verdict(verdict); };
+  hooks.say = [this](const std::string& line) {
+    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + line);
+  };
+  return hooks;
 }
 
 // --timeout counts from ddprun's start; while a round runs its own supervision sees to it.
@@ -124,6 +129,14 @@ void NodeAgent::on_round_changed() {
   if (!told_failed_ && round_->complete() && !std::exchange(told_started_, true)) tell_started();
   if (outcome.cause == Cause::timeout || outcome.cause == Cause::exit_grace)
     leave(limit_reason(outcome));
+}
+
+void NodeAgent::take_stacks(std::uint64_t id, AskedStacks::Done done) {
+  if (directory_->path().empty())
+    return boost::asio::post(io_, [done = std::move(done)] {
+      done(Error{"this node keeps no files (--log-dir /dev/null)"});
+    });
+  round_->take_stacks("stacks_" + std::to_string(id), std::move(done));
 }
 
 void NodeAgent::tell_started() {

@@ -48,6 +48,10 @@ std::vector<int> intersection(std::vector<int> ranks, const std::vector<int>& ot
   return ranks;
 }
 
+std::string search_path(const Job& job) {
+  return std::string(job.environment.get("PATH").value_or(process::kDefaultPath));
+}
+
 // DDPRUN_CGROUP_ROOT stands in for the real one, so that every case can be tested.
 std::string cgroup_root(const Job& job) {
   return std::string(job.environment.get("DDPRUN_CGROUP_ROOT").value_or("/sys/fs/cgroup"));
@@ -71,8 +75,8 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
                  if (stage_ == Stage::running) on_child_ended();
                }),
       group_(worker_count(parts), options_of(parts.job), now()),
-      stack_taker_(parts.io, parts.spawn,
-                   std::string(parts.job.environment.get("PATH").value_or(process::kDefaultPath))),
+      stack_taker_(parts.io, parts.spawn, search_path(parts.job)),
+      asked_stacks_(parts.io, parts.spawn, search_path(parts.job)),
       oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
       stop_notice_(parts.io),
@@ -197,6 +201,22 @@ void Round::take_stacks(const std::vector<int>& local_ranks, const supervise::Si
   });
 }
 
+void Round::take_stacks(const std::string& name, AskedStacks::Done done) {
+  const std::string folder = parts_.directory.path() + "/" + name;
+  std::vector<stacks::Target> targets;
+  if (stage_ == Stage::running)
+    for (int local_rank : group_.running()) {
+      const std::string rank =
+          std::to_string(parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank)).rank);
+      const pid_t pid = workers_.pid(local_rank);
+      targets.push_back({pid, "rank " + rank + ", pid " + std::to_string(pid) + ":",
+                         folder + "/rank_" + rank + ".txt"});
+    }
+  // Whoever asks wants to read them, however the job ends.
+  if (!targets.empty()) parts_.directory.keep();
+  asked_stacks_.take(folder, std::move(targets), std::move(done));
+}
+
 void Round::carry_out(const supervise::SignalOrder& order) {
   for (int local_rank : order.local_ranks)
     if (workers_.signal(local_rank, order.signo)) group_.note_signalled(local_rank, order.signo);
@@ -280,6 +300,7 @@ void Round::on_resumed() {
 void Round::sweep() {
   stage_ = Stage::sweeping;
   stack_taker_.cancel();
+  asked_stacks_.cancel();
   stop_notice_.cancel();
   timer_.cancel();
   on_child_ended();

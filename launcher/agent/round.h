@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/agent/asked_stacks.h"
 #include "launcher/agent/job_parts.h"
 #include "launcher/agent/progress_pipes.h"
 #include "launcher/agent/starter.h"
@@ -50,6 +51,10 @@ class Round {
   void continue_workers();
   // This process had been suspended, its workers with it.
   void on_resumed();
+
+  // Writes the stacks of all running workers, which go on, into a new folder of the run directory
+  // with this name.
+  void take_stacks(const std::string& name, AskedStacks::Done done);
 
   int attempt() const { return attempt_; }
   // All workers were started.
@@ -95,6 +100,7 @@ class Round {
   std::optional<ProgressPipes> progress_;  // with --progress-timeout
   supervise::Group group_;
   stacks::StackTaker stack_taker_;
+  AskedStacks asked_stacks_;
   std::vector<std::string> stacks_;  // files by local rank; empty until stacks were taken
   report::OomCounter oom_;
   std::optional<report::OutOfMemory> out_of_memory_;

@@ -47,6 +47,16 @@ report::RemoteCause remote_cause(const membership::Verdict& verdict) {
   return remote;
 }
 
+supervise::Attempt attempt_of(const membership::NoteAttempt& order) {
+  supervise::Attempt attempt{.number = order.round, .ran = order.ran};
+  const auto worker = worker_of(order.cause);
+  if (!worker) return attempt;
+  attempt.status = worker->status;
+  attempt.rank = worker->rank;
+  attempt.host = worker->host;
+  return attempt;
+}
+
 bool names_rank(const membership::Verdict& verdict, int rank) {
   return verdict.cause && verdict.cause->kind == Kind::worker_failed && verdict.cause->rank == rank;
 }

@@ -145,15 +145,16 @@ void Member::on(Time now, const protocol::Restart& message) {
   say(message.why);
   if (!assignment_ || message.round != assignment_->round) return;
   failed_.reset();
-  if (!std::exchange(restart_follows_, true)) note_quick_failure(now, message);
+  if (!std::exchange(restart_follows_, true)) note_failure(now, message);
   if (work_ == Work::running) return stop_workers(message.why);
   if (work_ == Work::finished || work_ == Work::stopped) drain(now);
 }
 
 // As on one node: a job that fails at once again and again is given time.
-void Member::note_quick_failure(Time now, const protocol::Restart& message) {
+void Member::note_failure(Time now, const protocol::Restart& message) {
   if (message.cause.kind != protocol::Cause::Kind::worker_failed) return;
   attempts_.push_back({.ran = now - round_began_});
+  give(NoteAttempt{message.round, message.cause, now - round_began_});
   pause_ = supervise::decide_restart(attempts_, {.max_restarts = std::numeric_limits<int>::max(),
                                                  .backoff = options_.restart_backoff})
                .pause;

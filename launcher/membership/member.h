@@ -44,6 +44,12 @@ struct BeginRound {
   protocol::Assignment assignment;
   protocol::NodePlace place;
 };
+// A worker's failure has ended the round, and another one follows.
+struct NoteAttempt {
+  int round = 0;
+  protocol::Cause cause;
+  nanoseconds ran{};  // since the round began here
+};
 // Stop the workers.
 struct StopRound {
   std::string why;
@@ -65,8 +71,8 @@ struct End {
   Verdict verdict;
 };
 
-using Order =
-    std::variant<Connect, SayJoin, Send, BeginRound, StopRound, SayDrained, TakeStacks, Say, End>;
+using Order = std::variant<Connect, SayJoin, Send, BeginRound, NoteAttempt, StopRound, SayDrained,
+                           TakeStacks, Say, End>;
 
 struct Orders {
   std::vector<Order> list;
@@ -143,7 +149,7 @@ class Member {
   void stop_workers(const std::string& why);
   void drain(Time now);
   void end_with(Verdict verdict);
-  void note_quick_failure(Time now, const protocol::Restart& message);
+  void note_failure(Time now, const protocol::Restart& message);
   void say_unreachable(Time now);
   std::string also_cannot_host() const;
   void say_waiting(Time now);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "launcher/report/fates.h"
+#include "launcher/report/printable.h"
 
 namespace ddprun::report {
 namespace {
@@ -27,10 +28,15 @@ std::string failure(supervise::Cause cause, const std::optional<supervise::WaitS
   return status ? describe(*status) : "an unknown end";
 }
 
+int rank_of(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
+  return attempt.rank ? *attempt.rank
+                      : plan.workers.at(static_cast<std::size_t>(attempt.first_failed)).rank;
+}
+
 std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
-  const auto index = static_cast<std::size_t>(attempt.first_failed);
   return "attempt " + std::to_string(attempt.number) + ": rank " +
-         std::to_string(plan.workers.at(index).rank) +
+         std::to_string(rank_of(attempt, plan)) +
+         (attempt.host.empty() ? "" : " on node " + printable(attempt.host)) +
          " failed first: " + failure(attempt.cause, attempt.status, attempt.limit) + " after " +
          duration(attempt.ran);
 }

@@ -18,7 +18,10 @@ namespace ddprun::report {
 std::string failure(supervise::Cause cause, const std::optional<supervise::WaitStatus>& status,
                     std::chrono::nanoseconds limit);
 
-// "attempt 0: rank 2 failed first: exit code 3 after 1.204 s".
+// The global rank of the worker that failed first.
+int rank_of(const supervise::Attempt& attempt, const plan::LaunchPlan& plan);
+
+// "attempt 0: rank 2 failed first: exit code 3 after 1.204 s"; on several nodes "rank 2 on node b".
 std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan);
 
 // attempt_line() of each earlier attempt, indented. Of more than four the last four, and how many

@@ -128,12 +128,11 @@ json::value root_cause(const Outcome& outcome, const Facts& facts) {
 json::array restarts(const Facts& facts) {
   json::array array;
   for (const supervise::Attempt& attempt : facts.earlier_attempts) {
-    const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(attempt.first_failed));
     json::object object{
         {"attempt", attempt.number},
         {"cause", name_of(attempt.cause)},
-        {"rank", plan.rank},
-        {"host", utf8(facts.host)},
+        {"rank", rank_of(attempt, *facts.plan)},
+        {"host", utf8(attempt.host.empty() ? facts.host : attempt.host)},
         {"what", utf8(failure(attempt.cause, attempt.status, attempt.limit))},
         {"seconds", seconds(attempt.ran)},
     };

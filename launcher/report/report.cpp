@@ -178,6 +178,7 @@ Lines ended_elsewhere(const Outcome& outcome, const Facts& facts, std::size_t ro
   Lines rest;
   const Lines others = fates(outcome, facts);
   if (!others.empty()) rest = join("  then on " + facts.host + ":", others, width);
+  for (const std::string& line : earlier_attempts(facts)) rest.push_back(line);
   for (const std::string& line : stacks(outcome, facts)) rest.push_back(line);
   if (!facts.log_dir.empty())
     rest.push_back("  logs of " + facts.host + ": " + facts.log_dir + "/");

@@ -77,6 +77,10 @@ struct Attempt {
   std::optional<WaitStatus> status;    // how that worker ended
   std::chrono::nanoseconds ran{};      // from that worker's start until it failed
   std::chrono::nanoseconds limit{};    // with progress_timeout
+  // On several nodes, where the failed worker may be one of another node: its global rank and its
+  // host. `first_failed` means nothing then.
+  std::optional<int> rank = {};
+  std::string host = {};
 };
 
 }  // namespace ddprun::supervise

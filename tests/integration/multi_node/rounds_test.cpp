@@ -8,6 +8,7 @@
 namespace ddprun::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -27,6 +28,7 @@ TEST(RestartTest, OneBudgetForAllNodes) {
     EXPECT_EQ(end.code, 4) << end.err;
     EXPECT_THAT(end.err, HasSubstr("restart 1 of 1 follows"));
     EXPECT_THAT(end.err, HasSubstr("rank 1 failed first: exit code 4"));
+    EXPECT_THAT(end.err, ContainsRegex("  attempt 0: rank 1 on node .* failed first: exit code 4"));
   }
   EXPECT_THAT(other.out, HasSubstr("1 in 0\n1 in 1\n"));
 }
@@ -35,7 +37,9 @@ TEST(RestartTest, ASecondRoundThatWorksEndsWell) {
   const FixedJob job(2, {"--max-restarts", "3", "--restart-backoff", "0"});
   const Words command = shell(kMeet + "exit $((1 - TORCHELASTIC_RESTART_COUNT))");
   const auto second = job.node(1, command);
-  EXPECT_EQ(job.node(0, command)->finish().code, 0);
+  const Finished first = job.node(0, command)->finish();
+  EXPECT_EQ(first.code, 0);
+  EXPECT_THAT(first.err, HasSubstr("all workers ended with 0, after 1 restart"));
   EXPECT_EQ(second->finish().code, 0);
 }
 

@@ -160,6 +160,24 @@ TEST_F(MemberTest, RoundsThatFailAtOnceAreGivenTime) {
   EXPECT_EQ(all<SayDrained>(member_.on_time(kStart + 1s)).size(), 1U);
 }
 
+TEST_F(MemberTest, ARoundThatAWorkerHasEndedIsNotedOnceAndOthersAreNot) {
+  join(true);
+  begin(0);
+  const NoteAttempt noted = only<NoteAttempt>(restart(0, kStart + 3s));
+  EXPECT_EQ(noted.round, 0);
+  EXPECT_EQ(noted.ran, 3s);
+  EXPECT_EQ(noted.cause.rank, 0);
+  EXPECT_TRUE(all<NoteAttempt>(restart(0)).empty());
+  member_.on_round_ended(kStart, false);
+  begin(1);
+  EXPECT_TRUE(
+      all<NoteAttempt>(
+          member_.on_message(
+              kStart,
+              protocol::Restart{.round = 1, .cause = {.kind = protocol::Cause::Kind::node_lost}}))
+          .empty());
+}
+
 TEST_F(MemberTest, ALostEmbeddedServerEndsTheJob) {
   join(true);
   begin(0);
