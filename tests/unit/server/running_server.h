@@ -95,6 +95,16 @@ class RawClient {
     const int on = 1;
     setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
+  // From another address of this host, each of which has ports of its own.
+  void connect_from(const std::string& source, std::uint16_t port) {
+    const int on = 1;
+    setsockopt(socket_.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    sockaddr_in from{};
+    from.sin_family = AF_INET;
+    inet_pton(AF_INET, source.c_str(), &from.sin_addr);
+    ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&from), sizeof from), 0);
+    connect(port);
+  }
   int try_connect(std::uint16_t port, const char* address) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
