@@ -8,8 +8,6 @@ namespace ddprun::protocol {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-// An idle connection keeps no more than this of the memory that an earlier request needed.
-constexpr std::size_t kKeptCapacity = 256;
 
 std::string_view take_text(const char*& at) {
   const auto length = load<std::uint64_t>(at);
@@ -39,21 +37,16 @@ void Items::Iterator::read() {
 }
 
 void RequestParser::feed(std::string_view bytes) {
-  if (pending_.empty()) {
-    input_ = bytes;
-  } else {
-    pending_.append(bytes);
-    input_ = pending_;
-  }
+  unread_.feed(bytes);
 }
 
 const Request* RequestParser::next() {
   if (failed()) return nullptr;
-  if (!scan(input_)) {
-    keep_rest();
+  if (!scan(unread_.view())) {
+    unread_.keep();
     return nullptr;
   }
-  decode(input_.substr(0, at_));
+  decode(unread_.view().substr(0, at_));
   if (request_.operation == Operation::kValidate) {
     if (request_.word != kMagic) {
       fail("VALIDATE carries the wrong magic number");
@@ -61,7 +54,7 @@ const Request* RequestParser::next() {
     }
     validated_ = true;
   }
-  input_.remove_prefix(at_);
+  unread_.use(at_);
   grammar_ = nullptr;
   return &request_;
 }
@@ -172,16 +165,6 @@ void RequestParser::decode(std::string_view bytes) {
         break;
     }
   }
-}
-
-void RequestParser::keep_rest() {
-  if (pending_.empty()) {
-    pending_.assign(input_);
-  } else {
-    pending_.erase(0, pending_.size() - input_.size());
-    if (pending_.empty() && pending_.capacity() > kKeptCapacity) std::string().swap(pending_);
-  }
-  input_ = {};
 }
 
 bool RequestParser::fail(std::string text) {

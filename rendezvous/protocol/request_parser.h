@@ -16,6 +16,7 @@
 
 #include "rendezvous/protocol/limits.h"
 #include "rendezvous/protocol/request.h"
+#include "rendezvous/protocol/unread_bytes.h"
 
 namespace ddprun::protocol {
 
@@ -39,7 +40,7 @@ class RequestParser {
   const std::string& error() const { return error_; }
 
   // Bytes kept because their request is not whole yet.
-  std::size_t pending_bytes() const { return pending_.size(); }
+  std::size_t pending_bytes() const { return unread_.kept(); }
 
  private:
   bool scan(std::string_view bytes);
@@ -47,16 +48,14 @@ class RequestParser {
   bool scan_operand(Operand operand, std::string_view bytes);
   bool scan_text(Operand operand, std::string_view bytes);
   void decode(std::string_view bytes);
-  void keep_rest();
   bool fail(std::string text);
 
   const Limits* limits_;
-  std::string pending_;     // the start of a request that is not whole
-  std::string_view input_;  // what next() has not used yet; lies in pending_ or in the fed bytes
+  UnreadBytes unread_;
   std::string error_;
   bool validated_ = false;
 
-  // Where the scan of the first request in input_ stands; it is resumed here when more bytes come.
+  // Where the scan of the first request in unread_ stands; it is resumed here when more bytes come.
   const Grammar* grammar_ = nullptr;  // nullptr: not begun
   std::uint64_t at_ = 0;              // offset of the next operand
   std::uint64_t items_left_ = 0;

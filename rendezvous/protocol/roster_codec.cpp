@@ -27,13 +27,13 @@ constexpr std::array<std::string_view, std::variant_size_v<ServerMessage>> kServ
 constexpr std::array<std::string_view, 2> kReservedTypes{"challenge", "answer"};
 
 template <class Message, class Types>
-void encode_as(std::string& out, const Message& message, const Types& types) {
+std::string json_of(const Message& message, const Types& types) {
   std::string json = "{";
   Writer writer(json);
   writer.text("type", std::string(types[message.index()]), kMaxName);
   std::visit([&](const auto& each) { fields(writer, each); }, message);
   json += '}';
-  encode_frame(out, json);
+  return json;
 }
 
 template <class Message, std::size_t I>
@@ -85,11 +85,16 @@ Result<Message> decode_as(std::string_view json, const Types& types) {
 }  // namespace
 
 void encode(std::string& out, const AgentMessage& message) {
-  encode_as(out, message, kAgentTypes);
+  encode_frame(out, json_of(message, kAgentTypes));
 }
 
-void encode(std::string& out, const ServerMessage& message) {
-  encode_as(out, message, kServerTypes);
+Result<void> encode(std::string& out, const ServerMessage& message) {
+  const std::string json = json_of(message, kServerTypes);
+  if (json.size() > kMaxFrameBytes)
+    return Error{std::string(type_name(message)) + " has " + std::to_string(json.size()) +
+                 " bytes, which is larger than the 1 MiB of a message"};
+  encode_frame(out, json);
+  return {};
 }
 
 Result<AgentMessage> decode_agent_message(std::string_view json) {

@@ -12,10 +12,11 @@
 namespace ddprun::protocol {
 
 // Append one whole frame. Texts are made to fit: what is not UTF-8 becomes U+FFFD, and what is
-// longer than the other side would take is cut, so whatever is sent can be read. Only a message of
-// more than 1 MiB throws std::length_error; an Assignment has room for 4,096 nodes.
+// longer than the other side would take is cut, so whatever is sent can be read. What is cut fits
+// into the 1 MiB of a message, so only a StatusAnswer can be too large, which is an Error, and
+// nothing is appended; an Assignment has room for 4,096 nodes.
 void encode(std::string& out, const AgentMessage& message);
-void encode(std::string& out, const ServerMessage& message);
+Result<void> encode(std::string& out, const ServerMessage& message);
 
 // The message in one frame's JSON. Unknown members are ignored. The Error names the member and what
 // was found: "join: \"nproc\" is a string, an integer is needed".

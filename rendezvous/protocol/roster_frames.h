@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "rendezvous/protocol/unread_bytes.h"
+
 namespace ddprun::protocol {
 
 inline constexpr std::size_t kMaxFrameBytes = 1 << 20;  // of JSON
@@ -45,14 +47,12 @@ class FrameParser {
   const std::string& error() const { return error_; }
 
   // Bytes kept because their frame is not whole yet.
-  std::size_t pending_bytes() const { return pending_.size(); }
+  std::size_t pending_bytes() const { return unread_.kept(); }
 
  private:
   bool read_opening();
-  void keep_rest();
 
-  std::string pending_;     // the start of a frame that is not whole
-  std::string_view input_;  // not used yet; lies in pending_ or in the fed bytes
+  UnreadBytes unread_;
   std::string error_;
   std::optional<std::uint32_t> peer_number_;
 };

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rendezvous/server/would_block.h"
+
 namespace ddprun::server {
 namespace {
 
@@ -18,10 +20,6 @@ constexpr std::size_t kPartsPerWrite = 16;
 // A fast reader of a large answer must not keep the others waiting.
 constexpr std::size_t kBytesPerTurn = 1 << 20;
 constexpr const char* kClosed = "it has closed its connection";
-
-bool would_block(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
-}
 
 std::string how_lost(int error) {
   if (error == ECONNRESET || error == EPIPE) return "its connection was reset";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rendezvous/server/server_impl.h"
+#include "rendezvous/server/would_block.h"
 
 namespace ddprun::server {
 namespace {
@@ -16,10 +17,6 @@ constexpr std::size_t kPartsPerWrite = 64;
 constexpr std::uint64_t kBytesPerTurn = 1 << 20;
 constexpr std::uint64_t kReserve =
     16;  // the part of the store's memory that keys leave to requests
-
-bool would_block(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
-}
 
 }  // namespace
 

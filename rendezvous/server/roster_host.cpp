@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <stdexcept>
 #include <utility>
 
 #include "rendezvous/protocol/roster_codec.h"
@@ -145,14 +144,9 @@ void RosterHost::perform(roster::Decision decision) {
 // Whoever asks for more than fits into a message must not end the server by that.
 std::string RosterHost::encoded(const protocol::ServerMessage& message) const {
   std::string text;
-  try {
-    protocol::encode(text, message);
-  } catch (const std::length_error& too_large) {
-    const std::string why = std::string(type_name(message)) +
-                            " is larger than the 1 MiB of a message (" + too_large.what() +
-                            "); ask for one run, or read /api/v1/runs";
+  if (const auto written = protocol::encode(text, message); !written) {
+    const std::string why = written.error().text + "; ask for one run, or read /api/v1/runs";
     log_.write(Severity::warning, "too large", why);
-    text.clear();
     protocol::encode(text, protocol::ServerMessage(protocol::Refused{why}));
   }
   return text;

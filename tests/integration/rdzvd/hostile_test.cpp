@@ -2,7 +2,6 @@
 // ends with the daemon as it was before, and with a run that meets and ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +9,6 @@
 #include <filesystem>
 #include <random>
 
-#include "rendezvous/base/read_file.h"
 #include "tests/integration/rdzvd/real_rdzvd.h"
 
 namespace ddprun::test {
@@ -49,12 +47,7 @@ class HostileRdzvd : public testing::Test {
   long descriptors() const {
     return std::distance(std::filesystem::directory_iterator(proc() + "/fd"), {});
   }
-  // Kilobytes.
-  long resident() const {
-    const std::string status = read_file(proc() + "/status").value_or("");
-    const std::size_t at = status.find("VmRSS:");
-    return at == std::string::npos ? -1 : std::atol(status.c_str() + at + 6);
-  }
+  long resident() const { return rdzvd_.resident(); }
   std::string refusal_of(const std::string& bytes) {
     RawAgent agent(rdzvd_.port());
     agent.send(bytes);
@@ -254,19 +247,6 @@ TEST_F(ShortHandshake, HalfOpenAndSlowConnectionsEndAtTheLimit) {
   }
   const std::vector<std::string> log = all_is_as_before();
   EXPECT_EQ(count_lines(log, "it sent ") - count_lines(log, "it sent no whole request"), 102u);
-}
-
-// Raises the soft limit of open files, and the hard one where that is allowed.
-rlim_t allow_files(rlim_t wanted) {
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  const rlimit more{wanted, std::max(wanted, files.rlim_max)};
-  if (::setrlimit(RLIMIT_NOFILE, &more) != 0) {
-    files.rlim_cur = files.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &files);
-  }
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  return files.rlim_cur;
 }
 
 TEST_F(HostileRdzvd, TwentyThousandConnectionsAgainstALimitOfAThousand) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rendezvous/base/read_file.h"
 #include "tests/integration/support/run.h"
 #include "tests/unit/server/raw_agent.h"
 
@@ -26,6 +29,13 @@ class RealRdzvd {
   const std::string& address() const { return address_; }
   std::uint16_t port() const { return port_; }
   Program& program() { return program_; }
+  // Kilobytes of memory in use; -1 if it does not run.
+  long resident() const {
+    const std::string status =
+        read_file("/proc/" + std::to_string(program_.pid()) + "/status").value_or("");
+    const std::size_t at = status.find("VmRSS:");
+    return at == std::string::npos ? -1 : std::atol(status.c_str() + at + 6);
+  }
   // Sends SIGTERM and returns how it ended.
   Finished stop() {
     ::kill(program_.pid(), SIGTERM);
@@ -44,6 +54,20 @@ class RealRdzvd {
   std::uint16_t port_ = 0;
 };
 
+// Raises the soft limit of open files, and the hard one where that is allowed; returns the limit.
+inline rlim_t allow_files(rlim_t wanted) {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  const rlimit more{wanted, std::max(wanted, files.rlim_max)};
+  if (::setrlimit(RLIMIT_NOFILE, &more) != 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_cur;
+}
+
+// The whole answer.
 inline std::string get_page(std::uint16_t port, const std::string& target) {
   server::RawClient browser(port, false);
   browser.send("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -61,6 +61,29 @@ TEST(RdzvdRuns, FiftyRunsMeetFailAndEndWithoutHearingOfEachOther) {
   EXPECT_THAT(get_page(rdzvd.port(), "/api/v1/runs"), HasSubstr("\r\n\r\n[]\n"));
 }
 
+TEST(RdzvdRuns, TenThousandIdleStoreClientsCostLessThanTwoKilobytesEach) {
+  constexpr std::size_t kWanted = 10'000;
+  const rlim_t files = allow_files(kWanted + 500);
+  const std::size_t count = std::min<std::size_t>(kWanted, files - 200);
+  RecordProperty("connections", static_cast<int>(count));
+  RealRdzvd rdzvd;
+  std::deque<server::RawClient> clients;
+  const std::string request = store::set("/k", std::string(5'000, 'x')) + store::get("/k");
+  const auto come = [&](std::size_t so_many) {
+    for (std::size_t i = 0; i < so_many; ++i) {
+      clients.emplace_back().connect_from("127.0.0." + std::to_string(2 + i % 8), rdzvd.port());
+      clients.back().greet();
+      ASSERT_EQ(clients.back().ask(request, 5'008).size(), 5'008u);
+    }
+  };
+  come(20);  // what the first ones bring about is not counted
+  const long before = rdzvd.resident();
+  come(count - 20);
+  const long each = (rdzvd.resident() - before) * 1024 / static_cast<long>(count - 20);
+  RecordProperty("bytes_each", static_cast<int>(each));
+  EXPECT_LE(each, 2'048);
+}
+
 TEST(RdzvdRuns, ARunNeedsAName) {
   RealRdzvd rdzvd;
   RawAgent agent(rdzvd.port());
