@@ -121,6 +121,14 @@ TEST(Runs, WhatTheyTakeIsCountedAndReturned) {
   EXPECT_EQ(server.runs->memory_bytes(), 0u);
 }
 
+TEST(Runs, WhoLeavesARunThatGoesOnTakesNothingWithIt) {
+  ServerOfRuns server;
+  server.connect(of_run("x", "a", 3));
+  const std::size_t before = server.runs->memory_bytes();
+  for (int i = 0; i < 10; ++i) server.reset(server.connect(of_run("x", "b", 3)));
+  EXPECT_EQ(server.runs->memory_bytes(), before);
+}
+
 TEST(Runs, OverTheLimitOnMemoryNewcomersAreRefusedAndMembersGoOn) {
   ServerOfRuns server({.max_memory_bytes = 40'000});
   Join join = of_run("x", "a", 2);
