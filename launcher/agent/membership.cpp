@@ -180,7 +180,8 @@ void Membership::say_join(const membership::SayJoin& order) {
   const bool everywhere = membership::is_loopback(connected_.local_address) &&
                           !all_on_this_host(job_, connected_.local_address);
   protocol::Join join = join_of(job_, connected_.local_address,
-                                everywhere ? interface_addresses() : std::vector<std::string>{});
+                                everywhere ? addresses_for_others(interfaces(), default_address())
+                                           : std::vector<std::string>{});
   join.store_port = store_port_;
   join.hosts_server = hosts_server();
   join.held = order.held;

@@ -85,7 +85,7 @@ void ServerHost::on_found(Result<client::Addresses> found) {
   }
   question_.addresses.clear();
   for (const auto& address : *found) question_.addresses.push_back(address.to_string());
-  question_.local_addresses = interface_addresses();
+  question_.local_addresses = addresses_of(interfaces());
   hosting_ = membership::decide_hosting(question_);
   if (!hosting_.listen) return hooks_.connect(question_.host);
   const Result<void> listening = listen();
