@@ -80,8 +80,8 @@ void Membership::on_round_ended(bool success) {
   obey(member_.on_round_ended(now(), success));
 }
 
-void Membership::leave(const std::string& why) {
-  obey(member_.on_leaving(now(), why));
+void Membership::leave(const std::string& why, std::optional<int> exit_code) {
+  obey(member_.on_leaving(now(), why, exit_code));
 }
 
 // ---- the connection ----
@@ -248,11 +248,11 @@ void Membership::cannot_host_store(const Error& error) {
 }
 
 // Whoever hosts the server takes it along, so that the others hear why; but not while it is the
-// workers' store as well.
+// workers' store as well, nor where the roster has to tell them how the job ends.
 void Membership::send(const protocol::AgentMessage& message) {
   if (const auto* leave = std::get_if<protocol::Leave>(&message)) {
     left_ = leave->why;
-    if (hosts_server() && !is_fixed(job_)) return end_server(leave->why);
+    if (hosts_server() && !is_fixed(job_) && !leave->exit_code) return end_server(leave->why);
   }
   client_->send(message);
 }

@@ -47,8 +47,8 @@ class Membership {
   void on_worker_failed(protocol::Failed failed);
   void on_round_ended(bool success);
   // This node ends for a reason of its own: the others are told at once, `end` follows when the
-  // workers have ended.
-  void leave(const std::string& why);
+  // workers have ended. With an exit code the whole job ends with it.
+  void leave(const std::string& why, std::optional<int> exit_code = {});
 
   // After `end`: keeps the store that this node hosts as long as other nodes' workers use it, but
   // not longer than `store_patience`, lets the others read their last message, closes everything

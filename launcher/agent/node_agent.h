@@ -64,7 +64,7 @@ class NodeAgent {
   void on_assigned_round_ended();
   void on_timeout_between_rounds();
   void leave_if_out_of_time();
-  void leave(const std::string& why);
+  void leave(const std::string& why, std::optional<int> exit_code = {});
   void on_verdict(const membership::Verdict& verdict);
   supervise::Outcome outcome_of(const membership::Verdict& verdict);
   void end_without_round(const membership::Verdict& verdict);

@@ -80,7 +80,8 @@ void NodeAgent::leave_if_out_of_time() {
   if (interruption_) return;
   check_timeout();
   if (interruption_)
-    leave("stopped after " + report::limit_text(interruption_->limit) + " (--timeout)");
+    leave("stopped after " + report::limit_text(interruption_->limit) + " (--timeout)",
+          process::kExitTimedOut);
 }
 
 void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
@@ -128,7 +129,7 @@ void NodeAgent::on_round_changed() {
   if (outcome.first_failed && !std::exchange(told_failed_, true)) return tell_failed();
   if (!told_failed_ && round_->complete() && !std::exchange(told_started_, true)) tell_started();
   if (outcome.cause == Cause::timeout || outcome.cause == Cause::exit_grace)
-    leave(limit_reason(outcome));
+    leave(limit_reason(outcome), process::kExitTimedOut);
 }
 
 void NodeAgent::take_stacks(std::uint64_t id, AskedStacks::Done done) {
@@ -161,7 +162,11 @@ void NodeAgent::tell_failed() {
     failed.code = round_->exec_failure() ? round_->exec_failure()->code : process::kExitCannotWork;
   else
     failed.code = worker.status ? worker.status->value : process::kExitTimedOut;
-  if (const auto& why = round_->exec_failure()) failed.lines = {why->text};
+  if (const auto& why = round_->exec_failure()) {
+    // Starting again would not help.
+    failed.exit_code = failed.code;
+    failed.lines = {why->text};
+  }
   if (worker.pid != 0) {
     output_.catch_up(worker.local_rank);
     failed.lines = last_of(output_.tail_stderr(worker.local_rank));
@@ -180,8 +185,8 @@ void NodeAgent::on_assigned_round_ended() {
   membership_->on_round_ended(outcome.cause == supervise::Cause::success);
 }
 
-void NodeAgent::leave(const std::string& why) {
-  membership_->leave(why);
+void NodeAgent::leave(const std::string& why, std::optional<int> exit_code) {
+  membership_->leave(why, exit_code);
 }
 
 void NodeAgent::on_verdict(const membership::Verdict& verdict) {

@@ -302,10 +302,10 @@ Orders Member::on_stacks(Time, protocol::StacksDone done) {
   return take();
 }
 
-Orders Member::on_leaving(Time, const std::string& why) {
+Orders Member::on_leaving(Time, const std::string& why, std::optional<int> exit_code) {
   if (end_) return take();
   end_ = Verdict{.kind = Verdict::Kind::local, .text = why};
-  say_goodbye(why);
+  say_goodbye(why, exit_code);
   if (work_ == Work::running) work_ = Work::stopping;
   return take();
 }
@@ -318,8 +318,8 @@ Orders Member::on_unable(Time, const std::string& why) {
 }
 
 // While it joins, behind its Join.
-void Member::say_goodbye(const std::string& why) {
-  if (link_ == Link::member || link_ == Link::joining) give(Send{protocol::Leave{why}});
+void Member::say_goodbye(const std::string& why, std::optional<int> exit_code) {
+  if (link_ == Link::member || link_ == Link::joining) give(Send{protocol::Leave{why, exit_code}});
 }
 
 Orders Member::on_time(Time now) {

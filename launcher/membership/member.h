@@ -109,8 +109,9 @@ class Member {
   Orders on_round_ended(Time now, bool success);
   // The stacks were written, or could not be.
   Orders on_stacks(Time now, protocol::StacksDone done);
-  // This node ends for a reason of its own, and whoever says so stops the workers.
-  Orders on_leaving(Time now, const std::string& why);
+  // This node ends for a reason of its own, and whoever says so stops the workers. With an exit
+  // code the reason is the whole job's, which ends with it.
+  Orders on_leaving(Time now, const std::string& why, std::optional<int> exit_code = {});
   // This node cannot go on as a member, for a reason of its own; running workers are stopped.
   Orders on_unable(Time now, const std::string& why);
   Orders on_time(Time now);
@@ -145,7 +146,7 @@ class Member {
   void look_for_first_server(Time now, const std::string& why);
   void tell_round(Time now);
   void send_failed(Time now);
-  void say_goodbye(const std::string& why);
+  void say_goodbye(const std::string& why, std::optional<int> exit_code = {});
   void stop_workers(const std::string& why);
   void drain(Time now);
   void end_with(Verdict verdict);

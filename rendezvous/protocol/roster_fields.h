@@ -112,6 +112,7 @@ void fields(V& v, Visited<V, Failed>& m) {
   v.number("signal", m.signal, 1, 64);
   v.span("age_ns", m.age);
   v.texts("lines", m.lines, kMaxLines, kMaxLine);
+  v.number("exit_code", m.exit_code, 1, 255);
 }
 
 template <class V>
@@ -128,6 +129,7 @@ void fields(V& v, Visited<V, Finished>& m) {
 template <class V>
 void fields(V& v, Visited<V, Leave>& m) {
   v.text("why", m.why, kMaxSentence);
+  v.number("exit_code", m.exit_code, 1, 255);
 }
 
 template <class V>

@@ -139,6 +139,8 @@ struct Failed {
   std::optional<int> signal;
   nanoseconds age{};  // from the worker's end until this is sent
   std::vector<std::string> lines;
+  // The job ends with it, whatever restarts are left: its program cannot be executed.
+  std::optional<int> exit_code = {};
 };
 
 // After Stop or Restart: no worker of this node is left.
@@ -155,6 +157,8 @@ struct Finished {
 // Goodbye; the agent closes its connection behind it.
 struct Leave {
   std::string why;  // "stopped by SIGTERM"
+  // The job ends with it, whoever is left: its time limit has passed.
+  std::optional<int> exit_code = {};
 };
 
 // At once, whatever else the agent does.

@@ -357,6 +357,15 @@ TEST_F(MemberTest, GoodbyeIsSaidWhileItJoinsAndWhenItCannotGoOn) {
   EXPECT_EQ(only<End>(orders).verdict.exit_code, 125);
 }
 
+TEST_F(MemberTest, ATimeLimitOfTheJobIsSaidWithItsExitCode) {
+  join(true);
+  begin(0);
+  const auto leave =
+      sent<protocol::Leave>(member_.on_leaving(kStart, "stopped after 5 s (--timeout)", 124));
+  ASSERT_EQ(leave.size(), 1U);
+  EXPECT_EQ(leave.front().exit_code, 124);
+}
+
 TEST_F(MemberTest, ARoundThatItCannotTakePartInIsLeft) {
   join(true);
   protocol::Assignment without = assignment(0);
