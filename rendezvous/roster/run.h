@@ -80,6 +80,7 @@ class Run {
     Time at{};  // when the worker ended, by the server's clock
     MemberId member = 0;
     Cause cause;
+    std::optional<int> exit_code = {};  // no restart would help
   };
   // Wants the node rank that `holder` has; decided when `holder` has answered or not.
   struct Challenger {
@@ -124,6 +125,7 @@ class Run {
   void on(Time now, MemberId id, const protocol::Leave& message);
   void on(Time now, MemberId id, const protocol::Pong& message);
   std::optional<std::string> wrong(MemberId id, const protocol::Failed& message) const;
+  void end_for_all(MemberId id, const protocol::Leave& message);
   void settle(Time now);
   void on_node_gone(Time now, MemberId id, Cause cause);
   void finish_resuming(Time now);

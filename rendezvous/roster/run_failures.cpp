@@ -59,7 +59,8 @@ void Run::on(Time now, MemberId id, const protocol::Failed& message) {
                             .local_rank = message.local_rank,
                             .code = message.code,
                             .signal = message.signal,
-                            .lines = message.lines}};
+                            .lines = message.lines},
+                  .exit_code = message.exit_code};
   if (phase_ == Phase::settling) {
     if (failure.at < failure_->at) failure_ = std::move(failure);
     return;
@@ -79,6 +80,7 @@ void Run::settle(Time now) {
   if (!unheard_.empty() && now < failure_arrived_ + kSettle) return;
   const Cause cause = failure_->cause;
   last_failure_ = cause;
+  if (failure_->exit_code) return abort(cause, *failure_->exit_code, cause.text);
   if (restarts_ < terms_.max_restarts) {
     ++restarts_;
     restart_spent_ = true;
@@ -111,7 +113,17 @@ void Run::on(Time, MemberId id, const protocol::Finished& message) {
 
 void Run::on(Time now, MemberId id, const protocol::Leave& message) {
   close({id}, "it said goodbye: " + message.why);
+  if (message.exit_code) return end_for_all(id, message);
   lose(now, id, Cause::Kind::node_left, message.why);
+}
+
+// What this node has noticed concerns the job: its time limit has passed.
+void Run::end_for_all(MemberId id, const protocol::Leave& message) {
+  const auto member = members_.find(id);
+  const std::string node = member->second.join.node;
+  erase(member);
+  const std::string text = "node " + node + " left: " + message.why;
+  abort({.kind = Cause::Kind::node_left, .text = text, .node = node}, *message.exit_code, text);
 }
 
 void Run::on(Time, MemberId id, const protocol::Pong& message) {

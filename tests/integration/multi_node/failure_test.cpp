@@ -9,6 +9,7 @@ namespace ddprun::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // Rank `failing` fails with `how` when all are there; the others would sleep.
@@ -56,6 +57,37 @@ INSTANTIATE_TEST_SUITE_P(OnEitherNode, FailureTest, testing::Values(0, 2));
 TEST(FailureElsewhereTest, TheReportSaysWhatBecameOfThisNodesWorkers) {
   const BothEnds ends = run_two(shell(failing(2, "exit 7")));
   EXPECT_THAT(ends.first.err, HasSubstr("ranks 0-1 stopped by ddprun (SIGTERM)"));
+}
+
+TEST(FailureElsewhereTest, AProgramThatCannotBeExecutedSpendsNoRestart) {
+  const FixedJob job(2, {"--max-restarts", "3"});
+  const TemporaryFolder folder;
+  const std::string program = folder / "program";
+  ASSERT_EQ(run_shell("echo '#!/no/such/interpreter' > " + program + "; chmod +x " + program).code,
+            0);
+  const auto second = job.node(1, {program});
+  const Finished first = job.node(0, shell("exec sleep 60"))->finish();
+  const Finished other = second->finish();
+  for (const Finished& end : {first, other}) {
+    EXPECT_EQ(end.code, 126) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("/program"));
+    EXPECT_THAT(end.err, Not(HasSubstr("restart 1 of 3")));
+  }
+}
+
+TEST(FailureElsewhereTest, ATimeLimitEndsAllNodesWithTheSameCode) {
+  for (const int node : {0, 1}) {
+    const FixedJob job(2, {"--max-restarts", "3"});
+    const Words command = shell("exec sleep 60");
+    const Words limit{"--timeout", "1"};
+    const auto first = job.node(0, command, node == 0 ? limit : Words{});
+    const auto second = job.node(1, command, node == 1 ? limit : Words{});
+    for (const auto& each : {first.get(), second.get()}) {
+      const Finished end = each->finish();
+      EXPECT_EQ(end.code, 124) << end.err;
+      EXPECT_THAT(end.err, HasSubstr("--timeout"));
+    }
+  }
 }
 
 TEST(FailureElsewhereTest, TheJsonReportNamesTheRankAndItsHost) {

@@ -133,6 +133,38 @@ TEST(Failures, ANodeThatLeavesIsNamedWithItsReason) {
             std::string::npos);
 }
 
+TEST(Failures, WhatNoRestartWouldHelpSpendsNone) {
+  Two job(3);
+  Failed failed = job.failed(2, 126);
+  failed.exit_code = 126;
+  failed.lines = {"cannot execute 'train'"};
+  job.server.say(job.b(), failed);
+  job.server.answer_pings();
+  for (const MemberId id : job.ids) {
+    const auto abort = job.server.last<Abort>(id);
+    EXPECT_EQ(abort.exit_code, 126);
+    EXPECT_EQ(abort.cause.lines, failed.lines);
+    EXPECT_EQ(abort.why, "rank 2 (local rank 0) on node b failed: exit code 126");
+    EXPECT_FALSE(job.server.got<Restart>(id));
+  }
+}
+
+TEST(Failures, ATimeLimitOfOneNodeEndsTheJobOnAllOfThem) {
+  Two job(3, 1, 2, 3);  // the third is a spare
+  job.server.say(job.b(), Leave{"stopped after 60 s (--timeout)", 124});
+  for (const MemberId id : {job.a(), job.ids[2]}) {
+    const auto abort = job.server.last<Abort>(id);
+    EXPECT_EQ(abort.exit_code, 124);
+    EXPECT_EQ(abort.cause.kind, Cause::Kind::node_left);
+    EXPECT_EQ(abort.cause.node, "b");
+    EXPECT_EQ(abort.why, "node b left: stopped after 60 s (--timeout)");
+    EXPECT_FALSE(job.server.got<Restart>(id));
+    EXPECT_TRUE(job.server.closed.contains(id));
+  }
+  EXPECT_FALSE(job.server.got<Abort>(job.b())) << "it knows";
+  EXPECT_EQ(job.server.runs->size(), 0u);
+}
+
 TEST(Failures, ALostNodeIsWaitedForWhenRestartsAreAllowed) {
   Two job(1);
   job.server.reset(job.b());
