@@ -49,6 +49,7 @@ report::Facts facts_of(const JobParts& parts, const Round& last, std::optional<i
   facts.last_stderr[index] = parts.output.tail_stderr(*first_failed);
   facts.last_stdout[index] = parts.output.tail_stdout(*first_failed);
   facts.out_of_memory = last.out_of_memory();
+  facts.absent = last.absent();
   facts.core = core_of(parts, last, last.outcome().workers.at(index));
   std::string& text = facts.error_files.at(index);
   text = read_error_file(parts.directory.error_file(facts.attempt, plan.workers.at(index).rank));

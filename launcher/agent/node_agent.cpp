@@ -124,6 +124,7 @@ void NodeAgent::on_round_ended() {
   const auto failed = supervise::failed_attempt(round_->attempt(), round_->outcome());
   if (!failed) return end(round_->outcome());
   attempts_.push_back(*failed);
+  attempts_.back().absent = round_->absent();
   const auto next = supervise::decide_restart(
       attempts_, {.max_restarts = job_.spec.max_restarts, .backoff = job_.spec.restart_backoff});
   if (!next.restart) {

@@ -12,6 +12,7 @@
 
 #include "launcher/process/children.h"
 #include "launcher/process/signals.h"
+#include "launcher/report/blame.h"
 #include "launcher/report/error_file.h"
 #include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
@@ -146,6 +147,13 @@ void Round::obey(const supervise::Decision& decision) {
     arm(decision);
 }
 
+std::vector<int> Round::local_ranks_of(const std::vector<int>& ranks) const {
+  std::vector<int> local_ranks;
+  for (const plan::WorkerPlan& each : parts_.job.plan.workers)
+    if (contains(ranks, each.rank)) local_ranks.push_back(each.local_rank);
+  return local_ranks;
+}
+
 // Of a group that hangs, or that one rank gave up on, it matters where the others are; once they
 // are told to stop nobody can know any more.
 std::vector<int> Round::whose_stacks(const supervise::Decision& decision) const {
@@ -160,23 +168,27 @@ std::vector<int> Round::whose_stacks(const supervise::Decision& decision) const 
       const auto& status = worker(group_.outcome().first_failed.value()).status;
       const bool aborted =
           status && status->kind == process::WaitStatus::Kind::signaled && status->value == SIGABRT;
-      return aborted ? all : intersection(awaited(), all);
+      return aborted ? all : intersection(local_ranks_of(absent()), all);
     }
     default:
       return {};
   }
 }
 
-// The workers that the first failed one had waited for, by its own word.
-std::vector<int> Round::awaited() const {
-  const auto& workers = parts_.job.plan.workers;
-  const int rank = workers.at(static_cast<std::size_t>(*group_.outcome().first_failed)).rank;
-  const auto file =
-      report::parse_error_file(read_error_file(parts_.directory.error_file(attempt_, rank)));
-  std::vector<int> local_ranks;
-  for (const plan::WorkerPlan& each : workers)
-    if (contains(file.waited_for, each.rank)) local_ranks.push_back(each.local_rank);
-  return local_ranks;
+std::vector<int> Round::absent() const {
+  if (group_.outcome().cause != supervise::Cause::worker_failed) return {};
+  const auto& plan = parts_.job.plan;
+  std::vector<report::Wait> waits;
+  const auto read = [&](int rank) {
+    const std::string path = parts_.directory.error_file(attempt_, rank);
+    waits.push_back({rank, report::parse_error_file(read_error_file(path)).waited_for});
+  };
+  const int failed = plan.workers.at(static_cast<std::size_t>(*group_.outcome().first_failed)).rank;
+  read(failed);
+  const std::vector<int> awaited = waits[0].waited_for;
+  for (const plan::WorkerPlan& each : plan.workers)
+    if (each.rank != failed && contains(awaited, each.rank)) read(each.rank);
+  return report::absent_ranks(failed, waits, plan.world_size);
 }
 
 void Round::take_stacks(const std::vector<int>& local_ranks, const supervise::SignalOrder& order) {
@@ -224,8 +236,8 @@ void Round::carry_out(const supervise::SignalOrder& order) {
     hurried_ = true;
   else if (parts_.job.spec.verbosity != cli::Verbosity::quiet)
     stop_notice_.begin([this, signo = order.signo] {
-      parts_.output.note(waiting_text(group_.outcome(), parts_.job.plan, group_.running(), signo,
-                                      parts_.job.spec.shutdown_timeout));
+      parts_.output.note(waiting_text(group_.outcome(), parts_.job.plan, absent(), group_.running(),
+                                      signo, parts_.job.spec.shutdown_timeout));
     });
 }
 

@@ -67,6 +67,9 @@ class Round {
   const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
   // The files with the workers' stacks, by local rank; empty where none were taken.
   const std::vector<std::string>& stacks() const { return stacks_; }
+  // The global ranks that the first failed worker had waited for, see report::absent_ranks: read
+  // from error files at each call.
+  std::vector<int> absent() const;
   // The first failed worker was killed, and the cgroup's counter says by whom.
   const std::optional<report::OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
@@ -76,7 +79,7 @@ class Round {
   void start_next();
   boost::system::result<pid_t, StartFailure> start_worker(int local_rank);
   std::vector<int> whose_stacks(const supervise::Decision& decision) const;
-  std::vector<int> awaited() const;
+  std::vector<int> local_ranks_of(const std::vector<int>& ranks) const;
   void take_stacks(const std::vector<int>& local_ranks, const supervise::SignalOrder& order);
   void carry_out(const supervise::SignalOrder& order);
   void on_worker_ended(int local_rank, process::WaitStatus status);

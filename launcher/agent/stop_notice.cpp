@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "launcher/report/blame.h"
 #include "launcher/report/ranks.h"
 #include "launcher/report/report.h"
 
@@ -22,7 +23,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 }  // namespace
 
 std::string waiting_text(const supervise::Outcome& outcome, const plan::LaunchPlan& plan,
-                         const std::vector<int>& running, int signo,
+                         const std::vector<int>& absent, const std::vector<int>& running, int signo,
                          std::chrono::milliseconds grace) {
   const auto rank_of = [&plan](int local_rank) {
     return plan.workers.at(static_cast<std::size_t>(local_rank)).rank;
@@ -30,7 +31,7 @@ std::string waiting_text(const supervise::Outcome& outcome, const plan::LaunchPl
   std::string text = "ddprun: ";
   if (outcome.first_failed) {
     const auto& failed = outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed));
-    text += "rank " + std::to_string(rank_of(failed.local_rank)) + " failed first";
+    text += report::who_failed_first(rank_of(failed.local_rank), absent);
     if (failed.status) text += ": " + report::describe(*failed.status);
     text += "; ";
   }

@@ -14,9 +14,10 @@
 namespace ddprun::agent {
 
 // One line, without newline: what has happened, which of the workers `running` (local ranks) still
-// run although they got `signo`, and that SIGKILL comes `grace` behind it. Pure.
+// run although they got `signo`, and that SIGKILL comes `grace` behind it. `absent`: the ranks that
+// the first failed worker had waited for. Pure.
 std::string waiting_text(const supervise::Outcome& outcome, const plan::LaunchPlan& plan,
-                         const std::vector<int>& running, int signo,
+                         const std::vector<int>& absent, const std::vector<int>& running, int signo,
                          std::chrono::milliseconds grace);
 
 // One thread.

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "launcher/report/blame.h"
 #include "launcher/report/fates.h"
 #include "launcher/report/printable.h"
 
@@ -34,11 +35,10 @@ int rank_of(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
 }
 
 std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
-  return "attempt " + std::to_string(attempt.number) + ": rank " +
-         std::to_string(rank_of(attempt, plan)) +
-         (attempt.host.empty() ? "" : " on node " + printable(attempt.host)) +
-         " failed first: " + failure(attempt.cause, attempt.status, attempt.limit) + " after " +
-         duration(attempt.ran);
+  return "attempt " + std::to_string(attempt.number) + ": " +
+         who_failed_first(rank_of(attempt, plan), attempt.absent) +
+         (attempt.host.empty() ? "" : " on node " + printable(attempt.host)) + ": " +
+         failure(attempt.cause, attempt.status, attempt.limit) + " after " + duration(attempt.ran);
 }
 
 std::string restart_line(const supervise::Attempt& attempt, int max_restarts,

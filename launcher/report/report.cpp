@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "launcher/report/attempts.h"
-#include "launcher/report/error_file.h"
+#include "launcher/report/blame.h"
 #include "launcher/report/fates.h"
 #include "launcher/report/last_output.h"
 #include "launcher/report/printable.h"
@@ -73,22 +73,13 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
   return {line};
 }
 
-// Whoever gives up a wait fails first, but those that did not come are where to look.
-std::string who_failed(Cause cause, const plan::WorkerPlan& plan, const Facts& facts) {
-  const std::string rank = "rank " + std::to_string(plan.rank);
-  auto awaited = parse_error_file(at_or_empty(facts.error_files, plan.local_rank)).waited_for;
-  std::erase_if(awaited, [&](int r) { return r == plan.rank || r >= facts.plan->world_size; });
-  if (awaited.empty() || cause != Cause::worker_failed) return rank + " failed first: ";
-  return fold_ranks(awaited) + " did not take part; " + rank + ", which waited for " +
-         (awaited.size() == 1 ? "it" : "them") + ", failed first: ";
-}
-
 Lines first_failure_head(const Outcome& outcome, const WorkerEnd& worker,
                          const plan::WorkerPlan& plan, const Facts& facts) {
-  return {"ddprun: " + who_failed(outcome.cause, plan, facts) + what_failed(outcome, facts),
-          "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
-              device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
-              std::to_string(facts.attempt)};
+  return {
+      "ddprun: " + who_failed_first(plan.rank, facts.absent) + ": " + what_failed(outcome, facts),
+      "  host " + facts.host + ", local rank " + std::to_string(plan.local_rank) + ", " +
+          device(plan, *facts.plan) + ", pid " + std::to_string(worker.pid) + ", attempt " +
+          std::to_string(facts.attempt)};
 }
 
 // One line, whatever the number of ranks: the files lie side by side.

@@ -26,6 +26,7 @@ struct Facts {
   bool output_captured = true;  // false with --output inherit
   // Contents of each worker's error.json; empty: none was written.
   std::vector<std::string> error_files;
+  std::vector<int> absent;  // ranks that the first failed worker had waited for (blame.h)
   std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
   std::optional<RemoteCause> remote;                 // set with Cause::ended_elsewhere
   std::vector<supervise::Attempt> earlier_attempts;  // oldest first

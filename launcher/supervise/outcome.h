@@ -81,6 +81,7 @@ struct Attempt {
   // host. `first_failed` means nothing then.
   std::optional<int> rank = {};
   std::string host = {};
+  std::vector<int> absent = {};  // global ranks that the failed worker had waited for
 };
 
 }  // namespace ddprun::supervise

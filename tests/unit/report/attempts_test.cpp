@@ -99,5 +99,13 @@ TEST(EarlyLeavers, AreNamedWhenAnotherWorkerFails) {
   EXPECT_THAT(job.text(), HasSubstr("then: rank 1 had exited 0 1.50 s earlier, rank 2 exited 0\n"));
 }
 
+TEST(EarlierAttempts, NameWhomTheFailedWorkerHadWaitedFor) {
+  Job job(2);
+  job.fail_first(1, exited(1), 83ms);
+  job.facts.earlier_attempts = {{0, Cause::worker_failed, 0, exited(1), 1s, {}, {}, {}, {1}}};
+  EXPECT_THAT(job.text(), HasSubstr("  attempt 0: rank 1 did not take part; rank 0, which waited "
+                                    "for it, failed first: exit code 1 after 1.000 s\n"));
+}
+
 }  // namespace
 }  // namespace ddprun::report

@@ -70,7 +70,8 @@ TEST(JsonReport, AFailedWorker) {
   job.fail_first(2, died(SIGABRT, true), 1204ms);
   job.outcome.stopping_since = Job::start() + 1204ms;
   job.facts.last_stderr[2] = {"what(): \xc3\xa4\xff", "\x1b[1mbold"};
-  job.facts.error_files[2] = R"({"message": "boom"})";
+  job.facts.error_files[2] =
+      R"({"message": {"message": "boom", "extraInfo": {"waited_for": [0, 1]}}})";
   job.facts.log_dir = "/logs/attempt_0";
   job.facts.core = "core: /x/core";
   job.facts.stacks = {"/logs/attempt_0/0/stacks.txt"};
@@ -84,6 +85,7 @@ TEST(JsonReport, AFailedWorker) {
   EXPECT_EQ(cause.at("rank"), 2);
   EXPECT_EQ(cause.at("last_stderr"), json::value({"what(): \xc3\xa4\\xff", "\x1b[1mbold"}));
   EXPECT_EQ(cause.at("error_file").at("message"), json::value({"boom"}));
+  EXPECT_EQ(cause.at("error_file").at("waited_for"), json::value({0, 1}));
   EXPECT_EQ(cause.at("logs"), "/logs/attempt_0/2/");
   EXPECT_EQ(cause.at("core"), "core: /x/core");
   const json::object rank = plain(report.at("ranks").at(2));
