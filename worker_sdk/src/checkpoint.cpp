@@ -7,6 +7,7 @@
 #include "worker_sdk/src/checkpoint/safetensors.h"
 #include "worker_sdk/src/checkpoint_file.h"
 #include "worker_sdk/src/tensor_types.h"
+#include "worker_sdk/src/usable_device.h"
 #include "worker_sdk/src/value_graph.h"
 
 namespace ddp {
@@ -26,6 +27,7 @@ void save(const std::string& path, const Value& value) {
 }
 
 Value load(const std::string& path, c10::Device device) {
+  detail::require_usable(device, "load");
   Value value;
   detail::read_file("load", path, [&](detail::ByteSource& source) {
     value = detail::put_together(detail::ArchiveReader(source), device);
@@ -95,6 +97,7 @@ void save_safetensors(const std::string& path, const Dict& tensors,
 
 Dict load_safetensors(const std::string& path, c10::Device device,
                       std::map<std::string, std::string>* metadata) {
+  detail::require_usable(device, "load_safetensors");
   Dict dict;
   detail::read_file("load_safetensors", path, [&](detail::ByteSource& source) {
     const detail::SafetensorsHeader header = detail::read_safetensors_header(source);

@@ -30,6 +30,10 @@ void named(const std::string& what, const std::string& failed, Action&& action) 
   }
 }
 
+void refuse_empty(const std::string& what, const std::string& path) {
+  if (path.empty()) throw Error(rank_for_messages(), what + ": the path is empty");
+}
+
 }  // namespace
 
 int rank_for_messages() {
@@ -38,6 +42,7 @@ int rank_for_messages() {
 
 void read_file(const std::string& what, const std::string& path,
                const std::function<void(ByteSource&)>& read) {
+  refuse_empty(what, path);
   named(what, what + ": " + path + " cannot be read", [&] {
     FileSource file(path);
     read(file);
@@ -46,6 +51,7 @@ void read_file(const std::string& what, const std::string& path,
 
 void write_file(const std::string& what, const std::string& path,
                 const std::function<void(ByteSink&)>& write) {
+  refuse_empty(what, path);
   named(what, what + ": " + path + " cannot be written", [&] {
     AtomicFile file(path);
     write(file);

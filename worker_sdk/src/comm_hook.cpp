@@ -7,6 +7,7 @@
 
 #include "worker_sdk/src/comm_hook_adapter.h"
 #include "worker_sdk/src/future_state.h"
+#include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
 namespace ddp {
@@ -145,7 +146,17 @@ c10::intrusive_ptr<c10::ivalue::Future> CommHookAdapter::runHook(c10d::GradBucke
     if (problem.empty()) return at_the_beginning(result);
     throw Error(rank, "the communication hook " + name + " returned " + problem);
   };
-  return hook_(bucket).then(check).state()->future;
+  const Future result = hook_(bucket).then(check);
+  return limits_.limited(result.state()->future, too_late(bucket.index()));
+}
+
+std::exception_ptr CommHookAdapter::too_late(std::size_t index) const {
+  const GroupState& group = *group_.state();
+  return std::make_exception_ptr(Error(
+      group.global_rank, "the communication hook " + name_ +
+                             " did not complete its future for bucket " + std::to_string(index) +
+                             " within the time-out of the group, " + seconds(group.timeout) +
+                             ": each future needs a set_result or a set_exception"));
 }
 
 std::string name_of(const CommHook& hook) {

@@ -9,6 +9,7 @@
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/uneven_inputs.h"
+#include "worker_sdk/src/usable_device.h"
 
 namespace ddp {
 namespace detail {
@@ -83,7 +84,10 @@ DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
   s.sync_buffers_in_forward = syncs_buffers_in_forward(options);
   check_options(*s.group, options);
   translated(s.group->global_rank, kName, [&] {
-    if (options.device) s.module->to(*options.device);
+    if (options.device) {
+      require_usable(*options.device, kName);
+      s.module->to(*options.device);
+    }
     const TrainableParameters parameters = trainable_parameters(*s.module);
     const NamedTensors states = module_states(
         *s.module, options.forward_sync_buffers.has_value() || options.broadcast_buffers);

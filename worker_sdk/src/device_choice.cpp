@@ -60,17 +60,9 @@ int visible_among(const Lookup& lookup, int count) {
   return std::min(count, static_cast<int>(visible_devices(lookup).size()));
 }
 
-[[noreturn]] void refuse(const Lookup& lookup, int ordinal, const UsableGpus& gpus) {
-  const std::string list = lookup("CUDA_VISIBLE_DEVICES").value_or("");
-  const std::string count = gpus.count == 0   ? "no GPU is"
-                            : gpus.count == 1 ? "1 GPU is"
-                                              : std::to_string(gpus.count) + " GPUs are";
-  std::string text =
-      "local_device: cuda:" + std::to_string(ordinal) + " does not exist, " + count + " usable";
-  if (!list.empty()) text += " (CUDA_VISIBLE_DEVICES=" + list + ")";
-  if (!gpus.remark.empty()) text += ": " + gpus.remark;
+[[noreturn]] void refuse(const Lookup& lookup, const std::string& why) {
   throw Error(rank_if_known(lookup),
-              text +
+              "local_device: " + why +
                   ". Start at most as many processes on this node as it has GPUs, or use the CPU "
                   "with DDPRUN_DEVICE=cpu.");
 }
@@ -88,11 +80,24 @@ DeviceChoice choose_device(const Lookup& lookup, const std::function<UsableGpus(
                               : UsableGpus{visible_among(lookup, simulated),
                                            "DDPRUN_SIMULATED_GPUS=" + std::to_string(simulated)};
   if (named.empty() && gpus.count == 0) return {};
-  if (ordinal >= gpus.count) refuse(lookup, ordinal, gpus);
+  if (const std::string why = why_unusable(lookup, ordinal, gpus); !why.empty())
+    refuse(lookup, why);
   return {.cuda = simulated == 0,
           .simulated = simulated > 0,
           .ordinal = ordinal,
           .gpu_id = gpu_id_of(lookup, ordinal)};
+}
+
+std::string why_unusable(const Lookup& lookup, int ordinal, const UsableGpus& gpus) {
+  if (ordinal < gpus.count) return "";
+  const std::string list = lookup("CUDA_VISIBLE_DEVICES").value_or("");
+  const std::string count = gpus.count == 0   ? "no GPU is"
+                            : gpus.count == 1 ? "1 GPU is"
+                                              : std::to_string(gpus.count) + " GPUs are";
+  std::string text = "cuda:" + std::to_string(ordinal) + " does not exist, " + count + " usable";
+  if (!list.empty()) text += " (CUDA_VISIBLE_DEVICES=" + list + ")";
+  if (!gpus.remark.empty()) text += ": " + gpus.remark;
+  return text;
 }
 
 std::string describe(const DeviceChoice& choice) {

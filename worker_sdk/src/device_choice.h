@@ -28,6 +28,10 @@ struct UsableGpus {
 // ddp::Error if the device named does not exist, and on variables that are no device or no number.
 DeviceChoice choose_device(const Lookup& lookup, const std::function<UsableGpus()>& usable_gpus);
 
+// "cuda:1 does not exist, 1 GPU is usable", with the visible ones and the remark where there are
+// any. Empty if it does exist.
+std::string why_unusable(const Lookup& lookup, int ordinal, const UsableGpus& gpus);
+
 // "cpu", "cuda:0 (GPU 1)", "cpu (simulates cuda:0, GPU 1)".
 std::string describe(const DeviceChoice& choice);
 

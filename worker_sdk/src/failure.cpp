@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 #include <c10/util/Type.h>
+#include <cxxabi.h>
 
 #include <exception>
 #include <typeinfo>
@@ -11,6 +12,12 @@
 
 namespace ddp::detail {
 namespace {
+
+// Of one that is no std::exception.
+std::string type_of_current() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type != nullptr ? c10::demangle(type->name()) : "unknown";
+}
 
 std::string type_of(const std::exception& error) {
   return c10::demangle(typeid(error).name());
@@ -28,7 +35,8 @@ Failure current_failure() {
     const auto* own = dynamic_cast<const Error*>(&error);
     return {message, message, own != nullptr ? own->waited_for() : std::vector<int>{}};
   } catch (...) {
-    return {"unknown exception", "unknown exception"};
+    const std::string message = "an exception of type " + type_of_current();
+    return {message, message};
   }
 }
 

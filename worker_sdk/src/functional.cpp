@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "worker_sdk/src/translate.h"
+#include "worker_sdk/src/usable_device.h"
 #include "worker_sdk/src/worker_environment.h"
 
 namespace ddp::functional {
@@ -22,6 +23,7 @@ std::string describe(const at::Tensor& tensor) {
 
 void check_devices(const std::string& what, const std::vector<c10::Device>& devices) {
   if (devices.empty()) refuse(what + ": expected at least one device, found none");
+  for (const c10::Device& device : devices) ddp::detail::require_usable(device, what);
 }
 
 }  // namespace
@@ -72,10 +74,11 @@ std::vector<at::Tensor> distribute(const at::Tensor& tensor,
 
 std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> split_batch(
     const at::Tensor& x, const at::Tensor& y, const std::vector<c10::Device>& devices) {
-  constexpr const char* kName = "functional::split_batch";
-  auto xs = detail::scatter(kName, x, devices, 0), ys = detail::scatter(kName, y, devices, 0);
+  const std::string what = "functional::split_batch";
+  auto xs = detail::scatter(what.c_str(), x, devices, 0);
+  auto ys = detail::scatter(what.c_str(), y, devices, 0);
   if (x.size(0) != y.size(0)) {
-    refuse(std::string(kName) + ": expected as many targets as inputs, found " +
+    refuse(what + ": expected as many targets as inputs, found " +
            std::to_string(y.size(0)) + " and " + std::to_string(x.size(0)));
   }
   return {std::move(xs), std::move(ys)};

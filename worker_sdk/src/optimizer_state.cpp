@@ -11,6 +11,7 @@
 #include "ddp/checkpoint.h"
 #include "ddp/error.h"
 #include "worker_sdk/src/checkpoint_file.h"
+#include "worker_sdk/src/tensor_fit.h"
 
 namespace ddp {
 namespace {
@@ -176,10 +177,12 @@ class Members {
   at::Tensor tensor_like(const char* name, const at::Tensor& parameter, bool optional = false) {
     const Value* value = optional ? dict_.find(name) : need(name);
     if (value == nullptr || value->is_none()) return {};
-    if (!value->is_tensor() || value->tensor().sizes() != parameter.sizes()) {
-      const std::string found = value->is_tensor() ? c10::str(value->tensor().sizes())
-                                                   : std::string("a ") + value->type_name();
-      wrong(c10::str("['", name, "'] is ", found, ", expected a Tensor ", parameter.sizes()));
+    const bool tensor = value->is_tensor() && value->tensor().defined();
+    const std::string why =
+        tensor ? detail::misfit(parameter, value->tensor())
+               : c10::str("is a ", value->type_name(), ", expected a Tensor ", parameter.sizes());
+    if (!why.empty()) {
+      wrong(c10::str("['", name, "'] ", why));
       return {};
     }
     return value->tensor().detach().to(parameter.options().requires_grad(false), false,

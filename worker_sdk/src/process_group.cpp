@@ -228,6 +228,8 @@ std::string get_backend(const ProcessGroup& group) {
 ProcessGroup new_group(const std::vector<int>& ranks,
                        std::optional<std::chrono::milliseconds> timeout) {
   const auto all = detail::resolve({}, "new_group");
+  if (timeout && timeout->count() <= 0)
+    throw Error(all->global_rank, "new_group: the timeout must be longer than zero");
   auto state = std::make_shared<GroupState>();
   state->ranks = detail::checked_ranks(ranks, *all);
   // Counted on every rank, so that the next group has the same name everywhere.

@@ -22,7 +22,8 @@ struct BucketCaps {
 };
 
 std::int64_t bytes(double mib) {
-  return static_cast<std::int64_t>(mib * kMiB);
+  constexpr double kMost = 1e18;  // no number of bytes that fits in 64 bits is far above it
+  return static_cast<std::int64_t>(std::min(mib * kMiB, kMost));
 }
 
 BucketCaps bucket_caps(const DistributedDataParallelOptions& options) {

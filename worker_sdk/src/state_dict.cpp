@@ -1,11 +1,11 @@
 #include <ATen/Functions.h>
-#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 
 #include "ddp/checkpoint.h"
 #include "ddp/error.h"
 #include "worker_sdk/src/checkpoint_file.h"
+#include "worker_sdk/src/tensor_fit.h"
 
 namespace ddp {
 namespace {
@@ -58,9 +58,9 @@ Matches match(const Dict& own, const Dict& given) {
       matches.keys.missing_keys.push_back(key.str());
     } else if (!found->is_tensor() || !found->tensor().defined()) {
       matches.wrong.push_back(key.repr() + " is a " + found->type_name() + ", expected a Tensor");
-    } else if (found->tensor().sizes() != value.tensor().sizes()) {
-      matches.wrong.push_back(c10::str(key.repr(), " is ", found->tensor().sizes(), ", expected ",
-                                       value.tensor().sizes()));
+    } else if (const std::string why = detail::misfit(value.tensor(), found->tensor());
+               !why.empty()) {
+      matches.wrong.push_back(key.repr() + " " + why);
     } else {
       matches.copies.emplace_back(value.tensor(), found->tensor());
     }

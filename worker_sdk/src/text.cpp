@@ -82,6 +82,11 @@ bool waits_for_all(const std::string& operation) {
 
 std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
   std::string text = without_source(what);
+  // Of its pairs, after an operation that timed out.
+  if (mentions(text, "caused pair closure")) {
+    return "an operation of this group timed out before, and Gloo closed its connections then, so "
+           "the group is of no use any more: let the rank end after the first error";
+  }
   if (text.ends_with('!')) text.pop_back();  // a sentence follows
   const bool one = who.size() < 2;
   const std::string name = (one ? ". Rank " : ". Ranks ") + rank_list(who);

@@ -62,7 +62,9 @@ class TakingApart {
     }
     const at::Tensor tensor = given.resolve_conj().resolve_neg();
     const auto type = to_dtype(tensor.scalar_type());
-    if (!type) throw BadFile(what + " has the type " + c10::toString(tensor.scalar_type()));
+    if (!type)
+      throw BadFile(what + " has the type " + c10::toString(tensor.scalar_type()) +
+                    ", which ddp's checkpoints do not have");
     return add_node(TensorRef{.storage = add_storage(tensor, *type, what),
                               .type = *type,
                               .offset = tensor.storage_offset(),

@@ -38,6 +38,7 @@ void load_on_one() {
 // As a Python user may write it.
 void save_on_one_only() {
   init_process_group({.timeout = std::chrono::seconds(20)});
+  barrier();  // so that rank 1 does not end while rank 0 still joins
   if (rank() == 0) save_on_rank0(file(), 1);
   destroy_process_group();
 }

@@ -130,7 +130,7 @@ TEST_F(GroupCheckpoint, RecordKnowsEveryKindOfEnd) {
   EXPECT_EQ(run(1, "record_success", more)[0].exit_code, 17);
   EXPECT_FALSE(std::filesystem::exists(error_file));
   EXPECT_EQ(run(1, "record_anything", more)[0].exit_code, 1);
-  EXPECT_THAT(content(error_file), HasSubstr("\"message\": \"unknown exception\""));
+  EXPECT_THAT(content(error_file), HasSubstr("\"message\": \"an exception of type int\""));
   EXPECT_EQ(run(1, "record_libtorch", more)[0].exit_code, 1);
   // The message in short, the stack in full.
   EXPECT_THAT(content(error_file), ContainsRegex("\"message\": \"c10::Error: [^\"]*\", "

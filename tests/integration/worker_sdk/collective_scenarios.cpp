@@ -172,6 +172,11 @@ void unknown_rank_in_group() {
   new_group({0, 7});
 }
 
+void group_without_time() {
+  init_process_group();
+  new_group({}, std::chrono::milliseconds(0));
+}
+
 // How many threads of this process are nicer than its first one.
 void nicer_threads() {
   init_process_group({.gloo_event_niceness = std::getenv("DDP_TEST_NOT_NICE") ? 0 : 10});
@@ -244,6 +249,7 @@ Scenarios collective_scenarios() {
           {"both_backends_on_a_device", both_backends_on_a_device},
           {"no_group", no_group},
           {"unknown_rank_in_group", unknown_rank_in_group},
+          {"group_without_time", group_without_time},
           {"line_buffered", line_buffered},
           {"page_faults", page_faults},
           {"nicer_threads", nicer_threads},

@@ -18,8 +18,8 @@ using Sequential = torch::nn::Sequential;
 // `first` and `second` have a bucket each from the second step on; the gradient of every weight is
 // rank + 1.
 struct Pair {
-  Pair() {
-    init_process_group();
+  explicit Pair(const InitOptions& options = {}) {
+    init_process_group(options);
     net = Sequential(torch::nn::Linear(torch::nn::LinearOptions(2, 3).bias(false)),
                      torch::nn::Linear(torch::nn::LinearOptions(3, 1).bias(false)));
     for (auto& parameter : net->parameters()) parameter.data().fill_(1);
@@ -112,6 +112,15 @@ void hook_fails_later() {
   pair.model->register_comm_hook([](GradBucket& bucket) {
     return summed(bucket).then(
         [](const at::Tensor&) -> at::Tensor { throw OwnError("my callback fell"); });
+  });
+  show_failure(pair);
+}
+
+// Rank 0's last bucket would wait for ever.
+void hook_never_completes() {
+  Pair pair({.timeout = std::chrono::seconds(1)});
+  pair.model->register_comm_hook([](GradBucket& bucket) {
+    return bucket.is_last() && rank() == 0 ? Future() : Future(bucket.buffer());
   });
   show_failure(pair);
 }
@@ -244,6 +253,7 @@ Scenarios comm_hook_scenarios() {
           {"hook_is_completed_by_a_thread", hook_is_completed_by_a_thread},
           {"hook_throws", hook_throws},
           {"hook_fails_later", hook_fails_later},
+          {"hook_never_completes", hook_never_completes},
           {"hook_returns_another_size", hook_returns_another_size},
           {"hook_returns_another_type", hook_returns_another_type},
           {"hook_returns_a_view", hook_returns_a_view},

@@ -55,6 +55,14 @@ TEST(CommHook, ItsExceptionsLeaveBackwardAsTheyAre) {
   expect_output(run_ranks(2, "hook_fails_later"), "OwnError: my callback fell\n");
 }
 
+TEST(CommHook, AFutureThatNobodyCompletesEndsWithTheTimeOut) {
+  expect_outputs(run_ranks(2, "hook_never_completes"),
+                 {"ddp::Error: [rank 0] the communication hook comm_hook did not complete its "
+                  "future for bucket 0 within the time-out of the group, 1.0 s: each future needs "
+                  "a set_result or a set_exception\n",
+                  ""});
+}
+
 TEST(CommHook, ATensorThatDoesNotFitIsRefused) {
   const std::string cut =
       "the communication hook cut returned a tensor of size [8] for bucket 0, whose size is [9]\n";

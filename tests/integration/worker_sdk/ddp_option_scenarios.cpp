@@ -1,6 +1,7 @@
 #include <torch/torch.h>
 
 #include <iostream>
+#include <limits>
 
 #include "ddp/ddp.h"
 #include "tests/integration/worker_sdk/scenarios.h"
@@ -80,6 +81,10 @@ void option_batched_copy() {
 void option_lazy_buckets() {
   train_with({.lazy_bucket_allocation = true});
 }
+// More bytes than 64 bits can count.
+void option_endless_buckets() {
+  train_with({.bucket_cap_mb = std::numeric_limits<double>::infinity()});
+}
 void option_twice_unused() {
   train_with({.find_unused_parameters = true, .static_graph = true});
 }
@@ -96,6 +101,7 @@ void option_wrong() {
   init_process_group();
   show_refusal({.bucket_cap_mb = 0});
   show_refusal({.bucket_cap_mb_list = {1, -1}});
+  show_refusal({.device = c10::Device("cuda:0")});
 }
 
 }  // namespace
@@ -107,6 +113,7 @@ Scenarios ddp_option_scenarios() {
           {"option_cap_list", option_cap_list},
           {"option_batched_copy", option_batched_copy},
           {"option_lazy_buckets", option_lazy_buckets},
+          {"option_endless_buckets", option_endless_buckets},
           {"option_twice_unused", option_twice_unused},
           {"option_wrong", option_wrong}};
 }

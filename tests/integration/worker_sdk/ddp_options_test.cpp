@@ -62,6 +62,11 @@ TEST(Options, ThoseOfNewerVersionsWorkThereAndAreRefusedByNameBefore) {
   }
 }
 
+TEST(Options, ABucketMayHoldEverything) {
+  const auto ranks = run_ranks(2, "option_endless_buckets");
+  expect_outputs(ranks, {2, "as one process: 1\nbuckets: 1600 then 1600\n"});
+}
+
 TEST(Options, AnUnneededOneIsSaid) {
   const auto ranks = run_ranks(1, "option_twice_unused");
   EXPECT_EQ(ranks[0].exit_code, 0) << describe(ranks);
@@ -73,7 +78,9 @@ TEST(Options, SizesThatMakeNoSenseAreRefused) {
   expect_outputs(run_ranks(1, "option_wrong"),
                  {"[rank 0] DistributedDataParallel: bucket_cap_mb must be more than 0\n"
                   "[rank 0] DistributedDataParallel: each number in bucket_cap_mb_list must be "
-                  "more than 0\n"});
+                  "more than 0\n"
+                  "[rank 0] DistributedDataParallel: cuda:0 does not exist, no GPU is usable; "
+                  "ddp::local_device() returns this rank's GPU, or the CPU\n"});
 }
 
 }  // namespace

@@ -151,6 +151,8 @@ TEST(Failure, GroupsAreAskedForInTheRightOrder) {
   EXPECT_THAT(
       unknown[0].err,
       HasSubstr("ddp::Error: [rank 0] new_group: rank 7 does not exist; there are ranks 0 to 0"));
+  EXPECT_THAT(run_ranks(1, "group_without_time")[0].err,
+              HasSubstr("[rank 0] new_group: the timeout must be longer than zero"));
 }
 
 }  // namespace

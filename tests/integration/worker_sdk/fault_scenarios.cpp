@@ -108,6 +108,17 @@ void gather_in_vain() {
   pause();
 }
 
+// As a program does that goes on after an error.
+void call_after_a_time_out() {
+  init_process_group({.timeout = seconds(1)});
+  if (rank() == 1) pause();
+  try {
+    all_reduce(torch::ones({2}));
+  } catch (const Error&) {
+    all_reduce(torch::ones({2}));
+  }
+}
+
 // Rank 1 never makes the group.
 void barrier_in_vain() {
   init_process_group();
@@ -271,6 +282,7 @@ Scenarios fault_scenarios() {
           {"throw_in_sampler", throw_in_sampler},
           {"killed_in_training", killed_in_training},
           {"hung_in_training", hung_in_training},
+          {"call_after_a_time_out", call_after_a_time_out},
           {"silent_in_training", silent_in_training},
           {"gather_in_vain", gather_in_vain},
           {"barrier_in_vain", barrier_in_vain},

@@ -87,6 +87,19 @@ TEST(HungRank, IsNotTakenForOneThatHasSentItsPart) {
   EXPECT_THAT(ended.err, HasSubstr("Another rank does not take part"));
 }
 
+TEST(HungRank, LeavesAGroupThatSaysItIsOfNoUse) {
+  const StoreHost store;
+  std::vector<Child> children;
+  for (int rank = 0; rank < 2; ++rank) {
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "call_after_a_time_out"},
+                          rank_environment(rank, 2, store.port()));
+  }
+  const Ended ended = children[0].wait(in(std::chrono::seconds(60)));
+  EXPECT_EQ(ended.exit_code, kDdpError) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("[rank 0] all_reduce failed: an operation of this group timed "
+                                   "out before"));
+}
+
 TEST(Loader, DealsEverySampleOnceThroughWorkerThreads) {
   const auto ranks = run_ranks(2, "loader_epochs");
   for (const Ended& each : ranks) {

@@ -77,7 +77,7 @@ TEST(Spawn, AnExceptionIsThrownAgainWithItsRankAndItsType) {
   expect_error("throw",
                "rank 1: [rank 1] spawn: worker 'fail' failed: std::runtime_error: no luck");
   expect_error("throw_number",
-               "rank 0: [rank 0] spawn: worker 'throw_number' failed: unknown exception");
+               "rank 0: [rank 0] spawn: worker 'throw_number' failed: an exception of type int");
 }
 
 TEST(Spawn, AnExceptionsTextMayBeLong) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -75,6 +76,26 @@ TEST_F(AtomicFileTest, ALinkStaysOne) {
   put("text");
   EXPECT_TRUE(std::filesystem::is_symlink(path));
   EXPECT_EQ(content(folder + "/target"), "text");
+}
+
+TEST_F(AtomicFileTest, KeepsTheModeOfTheOldFile) {
+  put("old");
+  for (const mode_t mode : {0640u, 0600u, 0666u}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    put("new");
+    struct stat found {};
+    ASSERT_EQ(stat(path.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777u, mode);
+  }
+}
+
+TEST_F(AtomicFileTest, ANameMayBeAsLongAsTheFileSystemHasIt) {
+  const std::string longest = folder + "/" + std::string(NAME_MAX, 'n');
+  AtomicFile file(longest);
+  file.write("text");
+  file.commit();
+  EXPECT_EQ(content(longest), "text");
+  EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(AtomicFileTest, NamesWhatCannotBeWritten) {

@@ -92,6 +92,8 @@ TEST_F(Checkpoint, ErrorsNameThePath) {
   EXPECT_EQ(error_of([&] { load(path); }), "load: " + path +
                                                " cannot be read: expected a zip file of "
                                                "torch.save, and it begins with 'hello'");
+  EXPECT_EQ(error_of([&] { load(""); }), "load: the path is empty");
+  EXPECT_EQ(error_of([&] { save("", 1); }), "save: the path is empty");
   EXPECT_EQ(error_of([&] { save(folder + "/missing/x", 1); }),
             "save: " + folder + "/missing/x cannot be written: No such file or directory");
   EXPECT_THAT(error_of([&] { load_safetensors(path); }),
@@ -161,6 +163,32 @@ TEST(StateDict, ListsEverythingThatDoesNotFitAndChangesNothing) {
   EXPECT_THAT(error_of([&] { load_state_dict(net, dict, false); }), HasSubstr("of another form"));
 }
 
+// copy_ would throw in the middle, after what comes before had been changed.
+TEST(StateDict, RefusesWhatHasNoPlainValuesBeforeItChangesAnything) {
+  const Net net;
+  const auto before = net->scale.clone();
+  Dict dict = state_dict(Net());
+  dict["scale"].tensor().fill_(9);
+  dict["fc.weight"] = torch::ones({3, 2}).to_sparse();
+  dict["fc.bias"] = torch::empty({3}, torch::kMeta);
+  dict["norm.weight"] =
+      torch::quantize_per_tensor(torch::ones({3}), /*scale=*/1, /*zero_point=*/0, torch::kQInt8);
+  const std::string error = error_of([&] { load_state_dict(net, dict); });
+  EXPECT_THAT(error, HasSubstr("'fc.weight' is a sparse tensor, expected a dense one, "
+                               "'fc.bias' is a tensor without values, on the device meta, expected "
+                               "a dense one, 'norm.weight' is a quantized tensor"));
+  EXPECT_TRUE(net->scale.equal(before));
+}
+
+TEST(StateDict, RefusesAModuleWhoseElementsShareMemory) {
+  const Net net;
+  const Dict dict = state_dict(Net());
+  net->fc->bias.set_data(torch::ones({1}).expand({3}));
+  EXPECT_THAT(
+      error_of([&] { load_state_dict(net, dict); }),
+      HasSubstr("'fc.bias' cannot be loaded: elements of the module's tensor share memory"));
+}
+
 TEST(StateDict, IfNotStrictTellsWhatIsLeftOver) {
   const Net net;
   Dict dict = state_dict(Net());
@@ -198,6 +226,19 @@ TEST(OptimizerState, RefusesOthersByNameAndChangesNothing) {
                         "no 'exp_avg'"));
   EXPECT_EQ(adam.param_groups()[0].options().get_lr(), 0.5);
   EXPECT_TRUE(adam.state().empty());
+}
+
+TEST(OptimizerState, RefusesASparseTensorByName) {
+  const auto parameter = torch::ones({2}).requires_grad_();
+  torch::optim::SGD sgd({parameter}, torch::optim::SGDOptions(0.1).momentum(0.9));
+  parameter.sum().backward();
+  sgd.step();
+  Dict state = optimizer_state(sgd);
+  state["state"][0]["momentum_buffer"] = torch::ones({2}).to_sparse();
+  state["param_groups"].list()[0]["lr"] = 7;
+  EXPECT_THAT(error_of([&] { load_optimizer_state(sgd, state); }),
+              HasSubstr("state[0]['momentum_buffer'] is a sparse tensor, expected a dense one"));
+  EXPECT_EQ(sgd.param_groups()[0].options().get_lr(), 0.1);
 }
 
 }  // namespace

@@ -41,6 +41,11 @@ TEST(ExplainGloo, NamesTheRanksThatAreKnown) {
               HasSubstr(". Ranks 1, 3 do not take part: they hang, "));
 }
 
+TEST(ExplainGloo, AfterATimeOutSaysThatTheGroupIsOver) {
+  EXPECT_THAT(explain_gloo("[/gloo/pair.cc:9] Application timeout caused pair closure"),
+              StartsWith("an operation of this group timed out before"));
+}
+
 TEST(ExplainGloo, LeavesOtherTextsAlone) {
   EXPECT_EQ(explain_gloo("[1, 2] is no shape"), "[1, 2] is no shape");
   EXPECT_EQ(explain_gloo("Invalid scalar type"), "Invalid scalar type");

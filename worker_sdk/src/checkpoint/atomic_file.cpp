@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 
@@ -30,10 +31,18 @@ void write_all(int fd, const char* data, std::size_t count, const std::string& p
   }
 }
 
+// "folder/name.tmp.PID.0"; of a name so long that this would not be one, the beginning.
+std::string name_beside(const std::string& path, int attempt) {
+  const std::string end = ".tmp." + std::to_string(::getpid()) + "." + std::to_string(attempt);
+  const auto name = path.find_last_of('/') + 1;  // 0 without a folder
+  const std::size_t longest = NAME_MAX - end.size();
+  return path.substr(0, name) + path.substr(name, longest) + end;
+}
+
 // Two programs, or two threads of one, may save to the same path.
 int create_beside(const std::string& path, std::string& beside) {
   for (int attempt = 0;; ++attempt) {
-    beside = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(attempt);
+    beside = name_beside(path, attempt);
     const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) return fd;
     if (errno != EEXIST || attempt > 1000) fail(errno, path + " cannot be written");
@@ -64,12 +73,15 @@ void sync_folder(const std::string& path) {
 
 AtomicFile::AtomicFile(const std::string& path) : path_(follow_links(path)) {
   struct stat there {};
+  const bool replaces = ::stat(path_.c_str(), &there) == 0;
   // Renaming over a device or a pipe would remove it.
-  if (::stat(path_.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+  if (replaces && !S_ISREG(there.st_mode)) {
     fail(S_ISDIR(there.st_mode) ? EISDIR : EINVAL,
          path + " cannot be written: it is no plain file");
   }
   fd_ = create_beside(path_, beside_);
+  // Who could not read the old file must not read the new one; some file systems have no modes.
+  if (replaces) (void)!::fchmod(fd_, there.st_mode & 07777);
 }
 
 AtomicFile::~AtomicFile() {

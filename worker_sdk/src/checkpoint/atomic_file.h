@@ -9,7 +9,8 @@
 namespace ddp::detail {
 
 // A new version of the file at `path`, written beside it. Until commit() the old one stays; without
-// commit() nothing stays of the new one. Errors are std::system_error, which names the file.
+// commit() nothing stays of the new one. It has the mode of the one that it replaces. Errors are
+// std::system_error, which names the file.
 class AtomicFile final : public ByteSink {
  public:
   // Throws if the folder is missing or may not be written, or `path` is there and no plain file.
