@@ -1,11 +1,18 @@
 #include "worker_sdk/src/store.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
@@ -63,6 +70,30 @@ c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
   }
 }
 
+// A FileStore begins with the length of a key, in four bytes, and the key. LibTorch would read any
+// other file for ever.
+bool begins_like_a_store(int fd, off_t size) {
+  ::flock(fd, LOCK_SH);  // a rank that writes has locked it
+  std::uint32_t length = 0;
+  const ssize_t got = ::pread(fd, &length, sizeof length, 0);
+  ::flock(fd, LOCK_UN);
+  return got == 0 || (got == sizeof length && length <= size);
+}
+
+// Empty, or why no store can be kept in the file, which is made. LibTorch would try to open it for
+// ever.
+std::string why_no_store_in(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return std::generic_category().message(errno);
+  struct stat found {};
+  const bool plain = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+  const bool store = plain && begins_like_a_store(fd, found.st_size);
+  ::close(fd);
+  if (store) return "";
+  return plain ? "it holds something else; name a file that is not there yet"
+               : "it is no plain file";
+}
+
 // LibTorch would try for the whole time-out to open a file in a directory that is not there.
 c10::intrusive_ptr<c10d::Store> open_file_store(const WorkerEnvironment& environment,
                                                 milliseconds timeout) {
@@ -72,6 +103,8 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const WorkerEnvironment& environ
     throw Error(environment.rank, what + ": there is no directory " + directory.string() +
                                       "; every rank must be able to write there");
   }
+  const std::string why_not = why_no_store_in(environment.store_file);
+  if (!why_not.empty()) throw Error(environment.rank, what + ": " + why_not);
   return translated(environment.rank, what, [&]() -> c10::intrusive_ptr<c10d::Store> {
     auto store =
         c10::make_intrusive<c10d::FileStore>(environment.store_file, environment.world_size);

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include "tests/integration/support/loopback_port.h"
 #include "tests/integration/worker_sdk/job.h"
@@ -36,6 +38,22 @@ TEST(InitMethod, AFileInNoDirectoryIsRefusedAtOnce) {
   EXPECT_THAT(ranks[0].err,
               HasSubstr("[rank 0] init_process_group: the store's file /no/such/place/store: there "
                         "is no directory /no/such/place; every rank must be able to write there"));
+}
+
+TEST(InitMethod, AFileThatCannotHoldAStoreIsRefusedAtOnce) {
+  const std::string path = testing::TempDir() + "ddp_no_store_" + std::to_string(getpid());
+  std::ofstream(path) << "junk junk\n";
+  for (const auto& [file, why] : {std::pair<std::string, std::string>{path,
+                                                                      "it holds something "
+                                                                      "else; name a file"},
+                                  {"/proc/store", "No such file or directory"},
+                                  {"/dev/null", "it is no plain file"}}) {
+    const auto ranks = run_ranks(1, "meet", {{"INIT_METHOD", "file://" + file}});
+    EXPECT_EQ(ranks[0].exit_code, kDdpError) << describe(ranks);
+    EXPECT_THAT(ranks[0].err,
+                HasSubstr("[rank 0] init_process_group: the store's file " + file + ": " + why));
+  }
+  std::filesystem::remove(path);
 }
 
 // Under a launcher that has a store of its own elsewhere.
