@@ -78,8 +78,8 @@ std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> split_batch(
   auto xs = detail::scatter(what.c_str(), x, devices, 0);
   auto ys = detail::scatter(what.c_str(), y, devices, 0);
   if (x.size(0) != y.size(0)) {
-    refuse(what + ": expected as many targets as inputs, found " +
-           std::to_string(y.size(0)) + " and " + std::to_string(x.size(0)));
+    refuse(what + ": expected as many targets as inputs, found " + std::to_string(y.size(0)) +
+           " and " + std::to_string(x.size(0)));
   }
   return {std::move(xs), std::move(ys)};
 }
