@@ -77,7 +77,7 @@ bool splits_complex(ReduceOp op) {
 }  // namespace
 
 CollectiveCall::CollectiveCall(const ProcessGroup& handle, const char* what)
-    : group_(resolve(handle, what)), what_(what) {
+    : group_(resolve(handle, what)), what_(what), waits_for_(waits_in(what)) {
   if (!is_member()) warn_no_member(*group_, what);
 }
 
@@ -179,10 +179,11 @@ Work CollectiveCall::start(const std::function<c10::intrusive_ptr<c10d::Work>()>
                            std::vector<at::Tensor> results, bool async_op,
                            std::function<void()> finish) const {
   auto state = std::make_shared<WorkState>();
-  state->work = translated(group_->global_rank, what_, action,
-                           explainer(group_->peers, waits_for_all(what_)));
+  state->work =
+      translated(group_->global_rank, what_, action, explainer(group_->peers, waits_for_));
   state->group = group_;
   state->what = what_;
+  state->waits_for = waits_for_;
   state->results = std::move(results);
   state->finish = std::move(finish);
   Work work(std::move(state));

@@ -38,6 +38,8 @@ class CollectiveCall {
 
   // Index in the group of a global rank, which must belong to it.
   int index_of(int global_rank) const;
+  // It is this rank that start() waits for.
+  void waits_for(int global_rank) { waits_for_ = {.all = false, .rank = global_rank}; }
   // A tensor that is only read: defined, on a device and, if `typed`, of a type of the backend.
   void check_input(const at::Tensor& tensor, const std::string& name, bool typed = true) const;
   // One that is written to: contiguous as well.
@@ -63,6 +65,7 @@ class CollectiveCall {
  private:
   std::shared_ptr<GroupState> group_;
   const char* what_;
+  WaitsFor waits_for_;
 };
 
 // What is sent for `tensor`: pairs of real numbers for complex ones, which Gloo does not know.

@@ -4,10 +4,17 @@
 #include <c10/util/Type.h>
 #include <cxxabi.h>
 
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <exception>
+#include <mutex>
 #include <typeinfo>
 
 #include "ddp/process_group.h"
+#include "worker_sdk/src/checkpoint_file.h"
+#include "worker_sdk/src/error_file.h"
 #include "worker_sdk/src/group_state.h"
 
 namespace ddp::detail {
@@ -21,6 +28,27 @@ std::string type_of_current() {
 
 std::string type_of(const std::exception& error) {
   return c10::demangle(typeid(error).name());
+}
+
+std::terminate_handler usual_terminate = nullptr;
+
+// Gloo throws it in its own thread, where nobody can catch it.
+std::string remark_on(const std::string& message) {
+  if (message.find("gloo::EnforceNotMet") == std::string::npos) return "";
+  return ". The ranks have called a collective with tensors of different sizes or types, or "
+         "different collectives: TORCH_DISTRIBUTED_DEBUG=DETAIL names them";
+}
+
+[[noreturn]] void report_and_terminate() {
+  static std::atomic<bool> begun = false;  // another thread may fail meanwhile
+  if (std::current_exception() && !begun.exchange(true)) {
+    Failure failure = current_failure();
+    failure.message += remark_on(failure.message);
+    write_down(failure);  // the usual handler says the rest
+    std::fprintf(stderr, "[rank %d] uncaught %s\n", rank_for_messages(), failure.message.c_str());
+  }
+  usual_terminate();
+  std::abort();
 }
 
 }  // namespace
@@ -38,6 +66,18 @@ Failure current_failure() {
     const std::string message = "an exception of type " + type_of_current();
     return {message, message};
   }
+}
+
+std::string write_down(const Failure& failure) {
+  const char* path = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (path == nullptr || *path == '\0') return "";
+  return write_error_file(
+      path, error_json(failure.message, failure.stack, std::time(nullptr), failure.waited_for));
+}
+
+void report_uncaught_exceptions() {
+  static std::once_flag once;
+  std::call_once(once, [] { usual_terminate = std::set_terminate(report_and_terminate); });
 }
 
 void tell_peers(const Failure& failure) {

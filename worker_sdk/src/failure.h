@@ -15,6 +15,14 @@ struct Failure {
 // Of the exception being handled: call it inside a catch block.
 Failure current_failure();
 
+// Writes it into TORCHELASTIC_ERROR_FILE, where that is set, so that the launcher can tell of it.
+// Empty, or why it could not be written.
+std::string write_down(const Failure& failure);
+
+// From now on an exception that nobody catches is written down as well and told with the rank,
+// before the process is aborted as it would have been. Once for the process; any thread.
+void report_uncaught_exceptions();
+
 // For the ranks that will lose their connection to this one, if it has joined any.
 void tell_peers(const Failure& failure);
 

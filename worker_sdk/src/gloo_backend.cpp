@@ -22,7 +22,7 @@ using FuturePtr = c10::intrusive_ptr<c10::ivalue::Future>;
 template <class Action>
 auto translated_gloo(const Speaker& speaker, const std::string& name, Action&& action) {
   return translated(speaker.global_rank, name, std::forward<Action>(action),
-                    explainer(speaker.peers, waits_for_all(name)));
+                    explainer(speaker.peers, waits_in(name)));
 }
 
 // An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it.

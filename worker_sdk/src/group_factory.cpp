@@ -9,6 +9,7 @@
 
 #include "worker_sdk/src/cuda_plugin.h"
 #include "worker_sdk/src/gloo_backend.h"
+#include "worker_sdk/src/join_marks.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 
@@ -41,12 +42,15 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
                                         const std::string& what,
                                         std::chrono::steady_clock::time_point begin) {
   std::vector<int> came;
+  std::string problem;
   try {
     came = members_that_came(state, device_store);
+    if (state.name == "0") problem = contradiction(*state.store, state);
   } catch (const std::exception&) {
     // The store is gone as well: what Gloo said is all there is.
     came = state.ranks;
   }
+  if (!problem.empty()) throw Error(state.global_rank, what + ": " + problem);
   const std::vector<int> missing = without(state.ranks, came);
   // This rank itself did not get so far that it could miss others.
   const bool own = std::find(missing.begin(), missing.end(), state.global_rank) != missing.end();
@@ -59,7 +63,10 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   throw Error(state.global_rank,
               what + ": waited " + seconds(waited) + " for " + std::to_string(state.size()) +
                   " ranks. Came: " + rank_list(came) + ". Did not come: " + rank_list(missing) +
-                  ". Were they all started, and did one fail before it came here?",
+                  (state.name == "0"
+                       ? ". Were they all started, and did one fail before it came here?"
+                       : ". Did one fail before it came here, and do all ranks call new_group "
+                         "equally often, in the same order and with the same ranks?"),
               missing);
 }
 

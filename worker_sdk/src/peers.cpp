@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -122,40 +123,85 @@ std::string Peers::first_end(const std::vector<int>& lost) const {
   return first.empty() ? "" : ". The first one: " + first;
 }
 
-// Whoever takes part waits as long as this rank did, so that who has not complained does not take
-// part. Once: after that the marks are old.
-std::vector<int> Peers::late_ranks() const {
-  static std::atomic<bool> done = false;
-  if (done.exchange(true)) return {};
+bool Peers::gave_up(int rank) const {
+  return store_->check({late_key(rank)});
+}
+
+// Whoever takes part waits as long as this rank did.
+Peers::Silent Peers::ask_all() const {
   store_->set(late_key(global_rank_), bytes("1"));
+  Silent silent;
+  for (const int rank : ranks_) {
+    if (rank == global_rank_) continue;
+    (is_sdk_rank(rank) ? silent.sdk_ranks : silent.strangers).push_back(rank);
+  }
   const auto end = steady_clock::now() + kForOtherRanks;
-  std::vector<int> silent;
-  do {
+  while (!silent.sdk_ranks.empty() && steady_clock::now() < end) {
     std::this_thread::sleep_for(kPause);
-    silent.clear();
-    std::copy_if(ranks_.begin(), ranks_.end(), std::back_inserter(silent),
-                 [&](int rank) { return is_sdk_rank(rank) && !store_->check({late_key(rank)}); });
-  } while (!silent.empty() && steady_clock::now() < end);
+    std::erase_if(silent.sdk_ranks, [&](int rank) { return gave_up(rank); });
+  }
   return silent;
 }
 
-Reason Peers::explain(const std::string& reason, bool all_wait) const {
-  std::vector<int> who, late;
-  std::string first;
-  if (is_lost_peer(reason)) {
-    who = or_nothing([&] { return lost_ranks(reason); });
-    first = or_nothing([&] { return first_end(who); });
-    let_the_launcher_hear();
-  } else if (is_late_peer(reason) && all_wait) {
-    who = late = or_nothing([&] { return late_ranks(); });
+Peers::Late Peers::late_ranks(const WaitsFor& waits_for) const {
+  const std::lock_guard lock(mutex_);
+  if (!silent_) silent_ = ask_all();
+  std::vector<int> all;
+  std::merge(silent_->sdk_ranks.begin(), silent_->sdk_ranks.end(), silent_->strangers.begin(),
+             silent_->strangers.end(), std::back_inserter(all));
+  if (waits_for.rank) {
+    const bool silent = std::find(all.begin(), all.end(), *waits_for.rank) != all.end();
+    return {silent ? std::vector<int>{*waits_for.rank} : std::vector<int>{}};
   }
-  return {explain_gloo(with_global_ranks(reason, ranks_), who) + first, std::move(late)};
+  if (waits_for.all && !silent_->sdk_ranks.empty()) return {silent_->sdk_ranks};
+  return {all, all.size() == 1};
 }
 
-Explain explainer(std::shared_ptr<const Peers> peers, bool all_wait) {
+std::vector<int> Peers::missing_members(const std::string& reason) const {
+  std::vector<int> missing;
+  for (const int member : missing_at_barrier(reason)) {
+    const auto index = static_cast<std::size_t>(member);
+    if (index < ranks_.size()) missing.push_back(ranks_[index]);
+  }
+  return missing;
+}
+
+Reason Peers::explain_late(const std::string& reason, const WaitsFor& waits_for) const {
+  Late late = or_nothing([&] { return late_ranks(waits_for); });
+  // Rank 0 of the barrier knows better who came.
+  if (const auto missing = missing_members(reason); !missing.empty()) late = {missing};
+  std::string text = explain_gloo(with_global_ranks(reason, ranks_), late.ranks, late.sure);
+  return {std::move(text), late.sure ? std::move(late.ranks) : std::vector<int>{}};
+}
+
+Reason Peers::explain_lost(const std::string& reason) const {
+  std::vector<int> lost = or_nothing([&] { return lost_ranks(reason); });
+  let_the_launcher_hear();
+  // Gloo closes the connections of a rank that has waited in vain.
+  if (lost.size() == 1 && or_nothing([&] { return gave_up(lost[0]); })) {
+    return {"rank " + std::to_string(lost[0]) +
+            " waited in vain, for this rank or another one, and closed its connections: look at "
+            "what it wrote"};
+  }
+  const std::string first = or_nothing([&] { return first_end(lost); });
+  return {explain_gloo(with_global_ranks(reason, ranks_), lost) + first, std::move(lost)};
+}
+
+Reason Peers::explain(const std::string& reason, const WaitsFor& waits_for) const {
+  if (is_failed_barrier(reason)) return explain_late(reason, {});
+  if (is_lost_peer(reason)) return explain_lost(reason);
+  if (is_late_peer(reason)) return explain_late(reason, waits_for);
+  return {explain_gloo(with_global_ranks(reason, ranks_))};
+}
+
+WaitsFor waits_in(const std::string& operation) {
+  return {.all = waits_for_all(operation), .rank = {}};
+}
+
+Explain explainer(std::shared_ptr<const Peers> peers, WaitsFor waits_for) {
   if (!peers) return as_it_is;
-  return [peers = std::move(peers), all_wait](const std::string& reason) {
-    return peers->explain(reason, all_wait);
+  return [peers = std::move(peers), waits_for](const std::string& reason) {
+    return peers->explain(reason, waits_for);
   };
 }
 

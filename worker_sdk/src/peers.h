@@ -6,6 +6,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
@@ -13,6 +15,15 @@
 #include "worker_sdk/src/translate.h"
 
 namespace ddp::detail {
+
+// For whom a rank waits in an operation.
+struct WaitsFor {
+  bool all = true;          // see waits_for_all
+  std::optional<int> rank;  // the one that it sends to or receives from, where there is one
+};
+
+// Of a collective, by its name.
+WaitsFor waits_in(const std::string& operation);
 
 class Peers {
  public:
@@ -28,25 +39,46 @@ class Peers {
   void note_own_end(const std::string& text) const;
 
   // What a failed operation of Gloo says, for people, with the ranks that can be named: `reason` is
-  // what Gloo said. `all_wait` is what waits_for_all says of the operation. Where
-  // another rank is gone, this waits a little first, once, until the launcher has heard of that
-  // one; where one is late, until the others have noticed it as well. Never throws.
-  Reason explain(const std::string& reason, bool all_wait = true) const;
+  // what Gloo said. Where another rank is gone, this waits a little first, once, until the launcher
+  // has heard of that one; where one is late, once until the others have noticed it as well. Any
+  // thread. Never throws.
+  Reason explain(const std::string& reason, const WaitsFor& waits_for = {}) const;
 
  private:
+  // Ranks that are late; if not `sure`, one of them.
+  struct Late {
+    std::vector<int> ranks;
+    bool sure = true;
+  };
+
+  // Those that have not waited in vain, when the others had had time to say so. Ascending.
+  struct Silent {
+    std::vector<int> sdk_ranks;
+    std::vector<int> strangers;  // cannot say it
+  };
+
+  Reason explain_lost(const std::string& reason) const;
+  Reason explain_late(const std::string& reason, const WaitsFor& waits_for) const;
+  std::vector<int> missing_members(const std::string& reason) const;
   // Whether the member can leave anything in the store: it uses this SDK.
   bool is_sdk_rank(int rank) const;
   std::vector<int> lost_ranks(const std::string& reason) const;
-  std::vector<int> late_ranks() const;
+  Late late_ranks(const WaitsFor& waits_for) const;
+  Silent ask_all() const;
+  // Whether it has waited in vain.
+  bool gave_up(int rank) const;
   // Which rank ended first, where that is another than `lost`.
   std::string first_end(const std::vector<int>& lost) const;
 
   c10::intrusive_ptr<c10d::Store> store_, job_store_;
   std::vector<int> ranks_;
   int global_rank_;
+  mutable std::mutex mutex_;
+  // Found out at the first time-out; what is left in the store is old after that.
+  mutable std::optional<Silent> silent_;
 };
 
 // explain() of a group's peers; without them, in a group of NCCL alone, the reason as it is.
-Explain explainer(std::shared_ptr<const Peers> peers, bool all_wait = true);
+Explain explainer(std::shared_ptr<const Peers> peers, WaitsFor waits_for = {});
 
 }  // namespace ddp::detail

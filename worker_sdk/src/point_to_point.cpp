@@ -8,18 +8,19 @@ using detail::CollectiveCall;
 
 namespace {
 
-int peer(const CollectiveCall& call, int global_rank) {
+int peer(CollectiveCall& call, int global_rank) {
   const int index = call.index_of(global_rank);
   if (index == call.group().rank) {
     call.refuse("rank " + std::to_string(global_rank) + " is this rank itself");
   }
+  call.waits_for(global_rank);
   return index;
 }
 
 }  // namespace
 
 Work isend(const at::Tensor& tensor, int dst, const ProcessGroup& group, int tag) {
-  const CollectiveCall call(group, "send");
+  CollectiveCall call(group, "send");
   if (!call.is_member()) return {};
   const int index = peer(call, dst);
   // Not copied where it is not contiguous: the copy would have to live as long as the Work.
@@ -33,7 +34,7 @@ Work isend(const at::Tensor& tensor, int dst, const ProcessGroup& group, int tag
 }
 
 Work irecv(const at::Tensor& tensor, std::optional<int> src, const ProcessGroup& group, int tag) {
-  const CollectiveCall call(group, "recv");
+  CollectiveCall call(group, "recv");
   if (!call.is_member()) return {};
   const int index = src ? peer(call, *src) : -1;
   call.check_output(tensor, "the tensor", /*typed=*/false);

@@ -10,10 +10,12 @@
 #include "worker_sdk/src/backend_names.h"
 #include "worker_sdk/src/broken_pipe.h"
 #include "worker_sdk/src/cuda_plugin.h"
+#include "worker_sdk/src/failure.h"
 #include "worker_sdk/src/freed_memory.h"
 #include "worker_sdk/src/group_factory.h"
 #include "worker_sdk/src/init_barrier.h"
 #include "worker_sdk/src/init_method.h"
+#include "worker_sdk/src/join_marks.h"
 #include "worker_sdk/src/store.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/worker_environment.h"
@@ -28,6 +30,7 @@ struct World {
   std::shared_ptr<GroupState> default_group;
   std::vector<std::shared_ptr<GroupState>> groups;  // all others of which this process is a member
   int next_name = 1;
+  int destroyed = 0;  // default groups before this one, of ranks of this SDK alone
 };
 
 // Never destroyed: a process that ends without destroy_process_group must not wait in a destructor
@@ -85,17 +88,20 @@ std::vector<int> first_integers(int count) {
   return numbers;
 }
 
-// Keys that only ranks of this SDK set, below the default group's prefix.
-std::vector<std::string> sdk_marks(const std::vector<int>& ranks) {
-  std::vector<std::string> keys;
-  for (const int rank : ranks) keys.push_back("ddp/rank/" + std::to_string(rank));
-  return keys;
+// A launcher's store outlives the group, and with it the addresses that Gloo left there. Python has
+// the same prefix for every group, so the first one has it here.
+std::string prefix_of_default_group() {
+  const int before = world().destroyed;
+  return "default_pg" + (before == 0 ? "" : "/after/" + std::to_string(before));
 }
 
-// `all` is the default group, whose store has the marks.
-bool only_sdk_ranks(const GroupState& group, const GroupState& all) {
-  // Only Gloo has waited for all ranks, so only then a missing mark means another kind of rank.
-  return group.gloo && all.store->check(sdk_marks(group.ranks));
+// What only a rank that has connected to all others can know; throws if they contradict each other.
+void learn_about_ranks(GroupState& all) {
+  translated(all.rank, "init_process_group: reading the store", [&] {
+    all.only_sdk_ranks = all_have_join_marks(*all.store, all);
+    const std::string problem = all.only_sdk_ranks ? contradiction(*all.store, all) : "";
+    if (!problem.empty()) throw Error(all.rank, "init_process_group: " + problem);
+  });
 }
 
 // Sorted; throws unless they are ranks of the default group, each once.
@@ -152,6 +158,7 @@ void init_process_group(const InitOptions& options) {
   if (lookup("DDPRUN") == "1") std::setvbuf(stdout, nullptr, _IOLBF, 0);
   // Gloo writes to its sockets without MSG_NOSIGNAL.
   detail::ignore_broken_pipes();
+  detail::report_uncaught_exceptions();
   const int maybe_rank = options.rank >= 0 ? options.rank : detail::rank_if_known(lookup);
   detail::check_options(options, maybe_rank);
   detail::read_debug_level(maybe_rank);
@@ -172,30 +179,30 @@ void init_process_group(const InitOptions& options) {
   state->timeout =
       options.timeout.value_or(state->gloo ? detail::kGlooTimeout : detail::kNcclTimeout);
   const auto store = c10::make_intrusive<c10d::PrefixStore>(
-      "default_pg", detail::open_store(environment, state->timeout));
+      detail::prefix_of_default_group(), detail::open_store(environment, state->timeout));
   detail::translated(state->rank, "init_process_group: writing to the store", [&] {
-    const auto below = c10::make_intrusive<c10d::PrefixStore>(state->name + "/", store);
-    below->set(detail::sdk_marks({state->rank})[0], std::string("1"));
+    c10d::PrefixStore below(state->name + "/", store);
+    detail::set_join_mark(below, *state);
   });
   detail::connect_group(*state, store, options.device_id, "init_process_group");
   if (barrier) {
     detail::init_barrier(*store, state->name, state->size(), state->rank, state->timeout,
                          "init_process_group");
   }
-  state->only_sdk_ranks =
-      detail::translated(state->rank, "init_process_group: reading the store",
-                         [&] { return detail::only_sdk_ranks(*state, *state); });
+  detail::learn_about_ranks(*state);
   // The store ends with rank 0 where that hosts it, and a slower rank may still be reading.
   if (state->only_sdk_ranks && !environment.agent_store) {
     detail::translated(state->rank, "init_process_group", [&] { state->group->barrier()->wait(); });
   }
   // Last, so that after a failure there is no group and it can be tried again.
-  detail::world() = {.default_group = state, .groups = {}, .next_name = 1};
+  detail::world().default_group = state;
 }
 
 void destroy_process_group() {
   detail::resolve({}, "destroy_process_group");
+  const int destroyed = detail::world().destroyed;
   detail::World ended = std::exchange(detail::world(), {});
+  detail::world().destroyed = destroyed + (ended.default_group->only_sdk_ranks ? 1 : 0);
   ended.groups.push_back(ended.default_group);
   std::exception_ptr first;
   for (const auto& group : ended.groups) {
@@ -252,7 +259,7 @@ ProcessGroup new_group(const std::vector<int>& ranks,
   }
   if (!member) return ProcessGroup(state);
   state->only_sdk_ranks = all->only_sdk_ranks || detail::translated(all->rank, "new_group", [&] {
-                            return detail::only_sdk_ranks(*state, *all);
+                            return detail::all_have_join_marks(*all->store, *state);
                           });
   detail::world().groups.push_back(state);
   return ProcessGroup(state);

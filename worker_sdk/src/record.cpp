@@ -1,14 +1,11 @@
 #include "ddp/record.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <string>
 
 #include "ddp/process_group.h"
 #include "worker_sdk/src/checkpoint_file.h"
-#include "worker_sdk/src/error_file.h"
 #include "worker_sdk/src/failure.h"
 #include "worker_sdk/src/group_state.h"
 
@@ -21,15 +18,6 @@ void tell(const std::string& text) {
   const bool named = rank < 0 || text.find("[rank ") != text.npos;
   const std::string who = named ? "" : "[rank " + std::to_string(rank) + "] ";
   std::fprintf(stderr, "%s%s\n", who.c_str(), text.c_str());
-}
-
-void write_down(const detail::Failure& failure) {
-  const char* path = std::getenv("TORCHELASTIC_ERROR_FILE");
-  if (path == nullptr || *path == '\0') return;
-  const auto json =
-      detail::error_json(failure.message, failure.stack, std::time(nullptr), failure.waited_for);
-  const std::string problem = detail::write_error_file(path, json);
-  if (!problem.empty()) tell("ddp::record: " + problem);
 }
 
 // NCCL's orderly end would wait for kernels that wait for other ranks; the end of the process does
@@ -52,7 +40,8 @@ int record(const std::function<int()>& body) {
     failure = detail::current_failure();
   }
   // The file first: the launcher may end this process as soon as another one has failed.
-  write_down(failure);
+  const std::string problem = detail::write_down(failure);
+  if (!problem.empty()) tell("ddp::record: " + problem);
   tell(failure.message);
   detail::tell_peers(failure);
   leave_groups();

@@ -1,12 +1,16 @@
 #include "worker_sdk/src/text.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
 
 namespace ddp::detail {
 namespace {
+
+constexpr const char* kPairClosure = "Application timeout caused pair closure";
 
 bool mentions(const std::string& text, const char* word) {
   return text.find(word) != std::string::npos;
@@ -17,6 +21,18 @@ std::string without_source(const std::string& what) {
   if (!what.starts_with("[") || !mentions(what.substr(0, what.find(']')), ".cc:")) return what;
   const auto begin = what.find_first_not_of(' ', what.find(']') + 1);
   return begin == std::string::npos ? what : what.substr(begin);
+}
+
+// The first sentence; a second one follows.
+std::string what_happened(const std::string& what) {
+  if (is_failed_barrier(what)) return "the ranks did not meet before it";
+  if (mentions(what, kPairClosure)) {
+    return "an operation of the group timed out, so that Gloo closed its connections and the group "
+           "is of no use any more";
+  }
+  std::string text = without_source(what);
+  if (text.ends_with('!')) text.pop_back();
+  return text;
 }
 
 // "3 17" of "… Parameter indices which did not receive grad for rank 0: 3 17\n…".
@@ -71,7 +87,23 @@ bool is_lost_peer(const std::string& what) {
 }
 
 bool is_late_peer(const std::string& what) {
-  return mentions(what, "imed out");
+  return mentions(what, "imed out") || mentions(what, kPairClosure);
+}
+
+bool is_failed_barrier(const std::string& what) {
+  return mentions(what, "monitoredBarrier");
+}
+
+std::vector<int> missing_at_barrier(const std::string& what) {
+  static const std::regex pattern("Ranks ((?:[0-9]{1,7}[, ]*)+) failed to pass monitoredBarrier");
+  std::smatch found;
+  if (!std::regex_search(what, found, pattern)) return {};
+  std::string list = found[1];
+  std::replace(list.begin(), list.end(), ',', ' ');
+  std::istringstream numbers(list);
+  std::vector<int> members{std::istream_iterator<int>(numbers), {}};
+  std::sort(members.begin(), members.end());
+  return members;
 }
 
 bool waits_for_all(const std::string& operation) {
@@ -80,17 +112,18 @@ bool waits_for_all(const std::string& operation) {
   return !others.contains(operation);
 }
 
-std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
-  std::string text = without_source(what);
-  // Of its pairs, after an operation that timed out.
-  if (mentions(text, "caused pair closure")) {
-    return "an operation of this group timed out before, and Gloo closed its connections then, so "
-           "the group is of no use any more: let the rank end after the first error";
-  }
-  if (text.ends_with('!')) text.pop_back();  // a sentence follows
-  const bool one = who.size() < 2;
-  const std::string name = (one ? ". Rank " : ". Ranks ") + rank_list(who);
-  const std::string subject = who.empty() ? ". Another rank" : name;
+std::string explain_gloo(const std::string& what, const std::vector<int>& who, bool sure) {
+  const std::string text = what_happened(what);
+  const bool one = who.size() < 2 || !sure;
+  const std::string subject = who.empty()      ? ". Another rank"
+                              : who.size() < 2 ? ". Rank " + rank_list(who)
+                              : sure           ? ". Ranks " + rank_list(who)
+                                               : ". One of the ranks " + rank_list(who);
+  const std::string late = one ? "hangs, is slower than the time-out, or calls other collectives"
+                               : "hang, are slower than the time-out, or call other collectives";
+  if (is_failed_barrier(what))
+    return text + subject +
+           (one ? " did not come: it has ended, " : " did not come: they have ended, ") + late;
   if (is_lost_peer(text)) {
     return text + subject + (one ? " has ended or lost its" : " have ended or lost their") +
            " connection: look at what " +
@@ -99,14 +132,8 @@ std::string explain_gloo(const std::string& what, const std::vector<int>& who) {
                         : "they") +
            " wrote before this line";
   }
-  if (is_late_peer(text)) {
-    return text + subject +
-           (one ? " does not take part: it hangs, is slower than the time-out, or calls other "
-                  "collectives"
-                : " do not take part: they hang, are slower than the time-out, or call other "
-                  "collectives");
-  }
-  return text;
+  if (!is_late_peer(what)) return text;
+  return text + subject + (one ? " does not take part: it " : " do not take part: they ") + late;
 }
 
 std::string explain_unused(const std::string& said,

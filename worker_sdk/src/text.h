@@ -17,16 +17,27 @@ std::string seconds(std::chrono::milliseconds duration);
 // Whether a failed Gloo operation says that the connection to another rank is gone.
 bool is_lost_peer(const std::string& what);
 
-// Whether it says that another rank did not come in time.
+// Whether it says that another rank did not come in time: this operation's wait is over, or one's
+// before it.
 bool is_late_peer(const std::string& what);
+
+// Whether it comes from the barrier before a checked operation (TORCH_DISTRIBUTED_DEBUG=DETAIL) or
+// from monitored_barrier, to which a rank did not come that hangs or has ended.
+bool is_failed_barrier(const std::string& what);
+
+// The members of the group that did not come to that barrier, for rank 0, which alone hears who;
+// by their index, ascending.
+std::vector<int> missing_at_barrier(const std::string& what);
 
 // Whether no rank is done with the operation before all others have come to it. Where one is done
 // as soon as it has sent its part, who has not waited in vain may yet have taken part.
 bool waits_for_all(const std::string& operation);
 
 // What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
-// a broken connection or a time-out means. `who`: the ranks that are lost or late, where known.
-std::string explain_gloo(const std::string& what, const std::vector<int>& who = {});
+// a broken connection or a time-out means. `who`: the ranks that are lost or late, where known;
+// if not `sure`, one of them is.
+std::string explain_gloo(const std::string& what, const std::vector<int>& who = {},
+                         bool sure = true);
 
 // What the Reducer says when parameters got no gradient in the last backward, in words of this SDK
 // and with the parameters' names, `names` by their index; any other text as it is.

@@ -14,9 +14,8 @@ namespace {
 
 template <class Action>
 auto translated_of(const detail::WorkState& state, Action&& action) {
-  return detail::translated(
-      state.group->global_rank, state.what, std::forward<Action>(action),
-      detail::explainer(state.group->peers, detail::waits_for_all(state.what)));
+  return detail::translated(state.group->global_rank, state.what, std::forward<Action>(action),
+                            detail::explainer(state.group->peers, state.waits_for));
 }
 
 void finish_once(detail::WorkState& state) {

@@ -16,6 +16,7 @@ struct WorkState {
   c10::intrusive_ptr<c10d::Work> work;
   std::shared_ptr<GroupState> group;
   std::string what;  // the operation's name
+  WaitsFor waits_for;
   std::vector<at::Tensor> results;
   // What the backend leaves to us; called once, after it has succeeded. May be empty.
   std::function<void()> finish;

@@ -33,17 +33,61 @@ TEST_P(BlameTest, TheRankThatEndedIsTheCause) {
   }
 }
 
+Finished train(const std::string& scenario, const std::vector<std::string>& environment,
+               std::vector<std::string> options = {}) {
+  std::vector<std::string> words{"-n", "3", "--device", "cpu"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {DDPRUN_TEST_WORKER, scenario});
+  return ddprun::test::ddprun(words,
+                              {.environment = environment, .limit = std::chrono::seconds(60)});
+}
+
+constexpr const char* kRankOneIsAbsent =
+    "rank 1 did not take part; rank [02], which waited for it, failed first: exit code 1";
+
 // The others see a time-out and end first, but the one that hangs is named, and where it is.
 TEST(Blame, AHungRankIsNamedInTheReport) {
-  const Finished end =
-      ddprun::test::ddprun({"-n", "3", "--device", "cpu", DDPRUN_TEST_WORKER, "hung_in_training"},
-                           {.limit = std::chrono::seconds(60)});
+  const Finished end = train("hung_in_training", {});
   EXPECT_EQ(end.code, 1) << end.err;
   EXPECT_THAT(end.err, HasSubstr("Rank 1 does not take part: it hangs"));
-  EXPECT_THAT(end.err,
-              ContainsRegex("ddprun: rank 1 did not take part; rank [02], which waited for "
-                            "it, failed first: exit code 1"));
+  EXPECT_THAT(end.err, ContainsRegex(std::string("ddprun: ") + kRankOneIsAbsent));
   EXPECT_THAT(end.err, ContainsRegex("stacks of rank 1: .*/1/stacks.txt"));
+}
+
+// Rank 0 sends its buffers and waits in that; others may have gone on to the gradients.
+TEST(Blame, AHungRankIsNamedWhereBuffersAreSent) {
+  const Finished end = train("hung_in_training", {"DDP_TEST_BUFFERS=1"});
+  EXPECT_EQ(end.code, 1) << end.err;
+  EXPECT_THAT(end.err, ContainsRegex(std::string("ddprun: ") + kRankOneIsAbsent));
+}
+
+TEST(Blame, AHungRankIsNamedWhereOperationsAreChecked) {
+  const Finished end = train("hung_in_training", {"TORCH_DISTRIBUTED_DEBUG=DETAIL"});
+  EXPECT_EQ(end.code, 1) << end.err;
+  EXPECT_THAT(end.err, ContainsRegex("the ranks did not meet before it. Rank 1 did not come: it "
+                                     "has ended, hangs"));
+  EXPECT_THAT(end.err, ContainsRegex(std::string("ddprun: ") + kRankOneIsAbsent));
+}
+
+TEST(Blame, AHungRankIsNamedBeforeARestart) {
+  const Finished end = train("hung_in_training", {}, {"--max-restarts", "1"});
+  EXPECT_EQ(end.code, 1) << end.err;
+  EXPECT_THAT(end.err, ContainsRegex(std::string("attempt 0: ") + kRankOneIsAbsent +
+                                     " after .*; restart 1 of 1"));
+}
+
+// Exit code 0 is no failure, so another rank fails first.
+TEST(Blame, ARankThatLeavesTooEarlyIsNamed) {
+  const Finished end = train("leave_in_training", {});
+  EXPECT_EQ(end.code, 1) << end.err;
+  EXPECT_THAT(end.err, ContainsRegex("Rank 1 has ended or lost its connection"));
+  EXPECT_THAT(end.err, ContainsRegex(std::string("ddprun: ") + kRankOneIsAbsent));
+}
+
+TEST(Blame, AnExceptionThatNobodyCatchesIsInTheReport) {
+  const Finished end = train("throw_in_thread", {});
+  EXPECT_EQ(end.code, 128 + SIGABRT) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("] uncaught std::runtime_error: my thread is broken"));
 }
 
 // All wait for rank 1, so all fall silent, but rank 1 did so first.

@@ -121,7 +121,8 @@ TEST_F(GroupCheckpoint, RecordTellsTheLauncherAndEndsTheRank) {
   // Both wrote to the same file here, one after the other.
   EXPECT_THAT(content(error_file),
               MatchesRegex("\\{\"message\": \\{\"message\": \"ddp::.*\", \"extraInfo\": "
-                           "\\{\"py_callstack\": \"ddp::.*\", \"timestamp\": \"[0-9]+\"\\}\\}\\}"));
+                           "\\{\"py_callstack\": \"ddp::.*\", \"timestamp\": \"[0-9]+\"(, "
+                           "\"waited_for\": \\[1\\])?\\}\\}\\}"));
 }
 
 TEST_F(GroupCheckpoint, RecordKnowsEveryKindOfEnd) {

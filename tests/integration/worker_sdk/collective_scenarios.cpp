@@ -114,6 +114,10 @@ void impatient() {
   init_process_group({.timeout = seconds(2)});
 }
 
+void three_seconds() {
+  init_process_group({.timeout = seconds(3)});
+}
+
 void patient() {
   init_process_group({.timeout = seconds(30)});
   std::cout << "joined as " << rank() << " of " << world_size() << std::endl;
@@ -239,6 +243,7 @@ Scenarios collective_scenarios() {
           {"lost_peer", lost_peer},
           {"deaf_peer", deaf_peer},
           {"impatient", impatient},
+          {"three_seconds", three_seconds},
           {"patient", patient},
           {"wrong_type", wrong_type},
           {"want_nccl", want_nccl},

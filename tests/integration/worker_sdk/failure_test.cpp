@@ -75,6 +75,35 @@ TEST(Failure, ARankThatDoesNotArriveIsNamed) {
                             "Came: 0, 1. Did not come: 2."));
 }
 
+// Two processes, each with an environment of its own and one store.
+std::vector<Ended> run_pair(const Environment& first, const Environment& second) {
+  const StoreHost store;
+  std::vector<Child> children;
+  for (const Environment& own : {first, second}) {
+    Environment environment = rank_environment(0, 2, store.port());
+    for (const auto& [name, value] : own) environment[name] = value;
+    children.emplace_back(worker("three_seconds"), environment);
+  }
+  std::vector<Ended> ended;
+  for (Child& child : children) ended.push_back(child.wait(in(seconds(60))));
+  return ended;
+}
+
+TEST(Failure, DifferentWorldSizesAreNamed) {
+  const auto ranks = run_pair({{"RANK", "0"}}, {{"RANK", "1"}, {"WORLD_SIZE", "3"}});
+  EXPECT_THAT(ranks[1].err,
+              HasSubstr("[rank 1] init_process_group: the world size is 3 here and 2 on rank 0: "
+                        "WORLD_SIZE must be the same for all"));
+  EXPECT_THAT(ranks[0].err, HasSubstr("the world size is 2 here and 3 on rank 1"));
+}
+
+TEST(Failure, TwoProcessesOfOneRankAreNamed) {
+  const auto ranks = run_pair({{"RANK", "1"}}, {{"RANK", "1"}});
+  EXPECT_THAT(ranks[0].err + ranks[1].err,
+              ContainsRegex("\\[rank 1\\] init_process_group: another process has joined as rank 1 "
+                            "too, pid [0-9]+ on host .*, beside this one, pid [0-9]+ on host "));
+}
+
 TEST(Failure, AKilledPeerIsAnErrorWithTheRankAndNobodyHangs) {
   const auto ranks = run_ranks(3, "lost_peer");
   EXPECT_EQ(ranks[1].signal, SIGKILL);

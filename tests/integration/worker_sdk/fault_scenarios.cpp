@@ -36,7 +36,10 @@ struct BrokenBackward : torch::autograd::Function<BrokenBackward> {
 };
 
 struct FaultyImpl : torch::nn::Module {
-  FaultyImpl() { register_module("layer", layer); }
+  FaultyImpl() {
+    register_module("layer", layer);
+    if (std::getenv("DDP_TEST_BUFFERS")) register_buffer("count", torch::zeros({1}));
+  }
   at::Tensor forward(const at::Tensor& x) {
     if (fail_forward) throw std::runtime_error("my forward is broken");
     const at::Tensor y = layer(x);
@@ -69,6 +72,30 @@ void step_of(Model& model) {
     }
     return 0;
   }));
+}
+
+// As a script does that thinks it is done.
+void leave_in_training() {
+  train([](Model&, int step) {
+    if (is_bad(step)) std::_Exit(0);
+  });
+}
+
+// Where nobody can catch it.
+void throw_in_thread() {
+  init_process_group();
+  std::thread([] { throw std::runtime_error("my thread is broken"); }).join();
+}
+
+// Twice in one process, with a store that outlives the group.
+void join_again() {
+  for (int time = 1; time <= 3; ++time) {
+    init_process_group({.timeout = seconds(30)});
+    const at::Tensor tensor = torch::full({1}, rank() + 1.0);
+    all_reduce(tensor);
+    std::cout << time << ": " << tensor.item<double>() << std::endl;
+    destroy_process_group();
+  }
 }
 
 void throw_in_forward() {
@@ -280,6 +307,9 @@ Scenarios fault_scenarios() {
           {"throw_in_backward", throw_in_backward},
           {"throw_in_loader", throw_in_loader},
           {"throw_in_sampler", throw_in_sampler},
+          {"leave_in_training", leave_in_training},
+          {"throw_in_thread", throw_in_thread},
+          {"join_again", join_again},
           {"killed_in_training", killed_in_training},
           {"hung_in_training", hung_in_training},
           {"call_after_a_time_out", call_after_a_time_out},

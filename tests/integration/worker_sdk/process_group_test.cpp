@@ -104,6 +104,16 @@ TEST(ProcessGroup, AfterAFailedInitOneCanTryAgain) {
   EXPECT_EQ(ended.out, "initialized: 0\njoined as 0 of 1\n");
 }
 
+TEST(ProcessGroup, CanBeDestroyedAndJoinedAgainInOneStore) {
+  for (int round = 0; round < 3; ++round) {
+    const auto ranks = run_ranks(3, "join_again");
+    for (const Ended& each : ranks) {
+      EXPECT_EQ(each.exit_code, 0) << describe(ranks);
+      EXPECT_EQ(each.out, "1: 6\n2: 6\n3: 6\n");
+    }
+  }
+}
+
 TEST(ProcessGroup, StdoutIsLineBufferedUnderTheLauncherOnly) {
   const auto launched = run_ranks(1, "line_buffered", {{"DDPRUN", "1"}});
   EXPECT_EQ(launched[0].signal, SIGKILL) << describe(launched);

@@ -41,9 +41,38 @@ TEST(ExplainGloo, NamesTheRanksThatAreKnown) {
               HasSubstr(". Ranks 1, 3 do not take part: they hang, "));
 }
 
-TEST(ExplainGloo, AfterATimeOutSaysThatTheGroupIsOver) {
-  EXPECT_THAT(explain_gloo("[/gloo/pair.cc:9] Application timeout caused pair closure"),
-              StartsWith("an operation of this group timed out before"));
+TEST(ExplainGloo, SaysWhatAnEarlierTimeOutMeans) {
+  const std::string closed = "[/gloo/pair.cc:9] Application timeout caused pair closure";
+  EXPECT_TRUE(is_late_peer(closed));
+  EXPECT_EQ(
+      explain_gloo(closed, {1}),
+      "an operation of the group timed out, so that Gloo closed its connections and the group "
+      "is of no use any more. Rank 1 does not take part: it hangs, is slower than the "
+      "time-out, or calls other collectives");
+}
+
+TEST(ExplainGloo, NamesRanksOfWhichOneIsMeant) {
+  EXPECT_THAT(explain_gloo("Timed out waiting", {1, 3}, /*sure=*/false),
+              HasSubstr(". One of the ranks 1, 3 does not take part: it hangs, "));
+  EXPECT_THAT(explain_gloo("Timed out waiting", {3}, /*sure=*/false),
+              HasSubstr(". Rank 3 does not take part: it hangs, "));
+}
+
+TEST(FailedBarrier, NamesItsMissingMembers) {
+  const std::string said = "[Rank 0]: Ranks 3, 1 failed to pass monitoredBarrier in 4000 ms";
+  EXPECT_TRUE(is_failed_barrier(said));
+  EXPECT_EQ(missing_at_barrier(said), (std::vector{1, 3}));
+  EXPECT_EQ(explain_gloo(said, {1, 3}),
+            "the ranks did not meet before it. Ranks 1, 3 did not come: they have ended, hang, are "
+            "slower than the time-out, or call other collectives");
+  // Of another rank, which hears of it from rank 0.
+  const std::string told =
+      "Rank 2 successfully reached monitoredBarrier, but received errors while waiting to be "
+      "unblocked by rank 0. Please check rank 0 logs for faulty rank.\n Original exception: \n"
+      "[/gloo/pair.cc:547] Connection closed by peer [127.0.0.1]:1";
+  EXPECT_TRUE(is_failed_barrier(told));
+  EXPECT_TRUE(missing_at_barrier(told).empty());
+  EXPECT_THAT(explain_gloo(told, {1}), StartsWith("the ranks did not meet before it. Rank 1 did "));
 }
 
 TEST(ExplainGloo, LeavesOtherTextsAlone) {
