@@ -175,7 +175,7 @@ std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
 }
 
 std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
-  const std::size_t more = footprint(join);
+  const std::size_t more = footprint(join) + (of_run == 0 ? sizeof(Run) : 0);
   const std::string all = std::to_string(options_.max_memory_bytes);
   if (of_run + more > options_.max_memory_bytes / 2)
     return "run " + join.run + " takes " + std::to_string(of_run) + " bytes of the server on " +
