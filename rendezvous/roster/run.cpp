@@ -65,6 +65,7 @@ Decision Run::on_time(Time now) {
 Decision Run::decide(Time now) {
   keep_alive(now);
   drop_silent(now);
+  lose_who_stays_away(now);
   if (phase_ == Phase::settling) settle(now);
   if (phase_ == Phase::resuming) finish_resuming(now);
   if (phase_ == Phase::running) end_if_finished();
@@ -80,8 +81,8 @@ std::optional<Time> Run::wake_at() const {
   std::optional<Time> at = next_keep_alive_;
   for (const auto& [id, member] : members_)
     if (member.ask) sooner(at, member.answer_by);
-  if (phase_ == Phase::settling) sooner(at, failure_arrived_ + kSettle);
-  if (phase_ == Phase::resuming) sooner(at, since_ + terms_.reconnect_timeout);
+  if (phase_ == Phase::settling || phase_ == Phase::resuming)
+    sooner(at, awaited() ? back_by_ : settle_by_);
   if (phase_ == Phase::forming) sooner(at, since_ + terms_.join_timeout);
   if (phase_ == Phase::forming && last_call_at_) sooner(at, *last_call_at_);
   wake_for_waiting(at);

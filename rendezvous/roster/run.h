@@ -9,6 +9,7 @@
 //             cause was. Nodes are asked for a sign of life, because a node that is lost explains
 //             failures elsewhere; when all have answered nothing is left to wait for
 //   resuming  the server is new, and the nodes of a running round come back one by one
+//             (a failure is settled when they have, or are lost: all have to hear of it)
 //   over      everybody was told; forget the run
 #pragma once
 
@@ -68,8 +69,9 @@ class Run {
     std::size_t bytes = 0;  // of it in member_bytes_
   };
   struct RoundNode {
-    std::optional<MemberId> member;  // none: it has gone, or is not back yet
+    std::optional<MemberId> member;  // none: it has gone, or is away
     bool finished = false;
+    bool away = false;  // not back yet since the server was lost
   };
   struct Round {
     protocol::Assignment assignment;
@@ -126,8 +128,12 @@ class Run {
   void on(Time now, MemberId id, const protocol::Pong& message);
   std::optional<std::string> wrong(MemberId id, const protocol::Failed& message) const;
   void end_for_all(MemberId id, const protocol::Leave& message);
+  void call_roll(std::vector<MemberId> members);
   void settle(Time now);
   void on_node_gone(Time now, MemberId id, Cause cause);
+  bool joined_anew(std::size_t node_rank) const;
+  std::optional<std::size_t> awaited() const;
+  void lose_who_stays_away(Time now);
   void finish_resuming(Time now);
   void end_if_finished();
   void abort(Cause cause, int exit_code, const std::string& why);
@@ -163,9 +169,12 @@ class Run {
   bool wants_last_call_ = true;
   std::optional<Time> last_call_at_;
 
+  Time back_by_{};  // for nodes that are away
+
   // While settling, and until the next round begins.
   std::optional<Failure> failure_;
   Time failure_arrived_{};
+  Time settle_by_{};
   std::set<MemberId> unheard_;
   std::uint64_t roll_call_ = 0;
   bool restart_spent_ = false;  // by failure_

@@ -67,17 +67,23 @@ void Run::on(Time now, MemberId id, const protocol::Failed& message) {
   }
   phase_ = Phase::settling;
   since_ = failure_arrived_ = now;
+  settle_by_ = now + kSettle;
   roll_call_ = ++last_ping_;
   std::vector<MemberId> others = round_members();
   send(others, protocol::Stop{message.round, failure.cause.text}, failure.cause.text);
   std::erase(others, id);
-  unheard_ = {others.begin(), others.end()};
-  send(std::move(others), protocol::Ping{roll_call_}, "whether a lost node explains the failure");
+  unheard_.clear();
+  call_roll(std::move(others));
   failure_ = std::move(failure);
 }
 
+void Run::call_roll(std::vector<MemberId> members) {
+  unheard_.insert(members.begin(), members.end());
+  send(std::move(members), protocol::Ping{roll_call_}, "whether a lost node explains the failure");
+}
+
 void Run::settle(Time now) {
-  if (!unheard_.empty() && now < failure_arrived_ + kSettle) return;
+  if (awaited() || (!unheard_.empty() && now < settle_by_)) return;
   const Cause cause = failure_->cause;
   last_failure_ = cause;
   if (failure_->exit_code) return abort(cause, *failure_->exit_code, cause.text);
@@ -164,26 +170,44 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
   begin_forming(now, std::move(cause));
 }
 
-void Run::finish_resuming(Time now) {
-  const auto away = [](const RoundNode& node) { return !node.member && !node.finished; };
-  const auto first = std::ranges::find_if(round_->nodes, away);
-  if (first == round_->nodes.end()) {
-    phase_ = Phase::running;
-    since_ = now;
-    return;
-  }
-  if (now < since_ + terms_.reconnect_timeout) return;
-  const auto& node =
-      round_->assignment.nodes.at(static_cast<std::size_t>(first - round_->nodes.begin()));
+// Whoever was stopping its workers when the server was lost has no place to come back to.
+bool Run::joined_anew(std::size_t node_rank) const {
+  const std::string& node = round_->assignment.nodes.at(node_rank).node;
+  return std::ranges::any_of(members_, [&](const auto& each) {
+    const Join& join = each.second.join;
+    const bool same =
+        join.node_rank ? *join.node_rank == static_cast<int>(node_rank) : join.node == node;
+    return same && !each.second.node_rank;
+  });
+}
+
+// The first of those who may still come back.
+std::optional<std::size_t> Run::awaited() const {
+  if (phase_ != Phase::settling && phase_ != Phase::resuming) return {};
+  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
+    if (round_->nodes[i].away && (phase_ == Phase::resuming || !joined_anew(i))) return i;
+  return {};
+}
+
+void Run::lose_who_stays_away(Time now) {
+  const auto first = awaited();
+  if (!first || now < back_by_) return;
+  const std::string& node = round_->assignment.nodes.at(*first).node;
   Cause cause{.kind = Cause::Kind::node_lost,
-              .text = "node " + node.node + " is lost: it did not come back within " +
+              .text = "node " + node + " is lost: it did not come back within " +
                       span_text(terms_.reconnect_timeout) + " after the server was lost",
-              .node = node.node};
+              .node = node};
   last_failure_ = cause;
   const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
   if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0)
     return abort(cause, kExitNodeLost, cause.text);
   begin_forming(now, std::move(cause));
+}
+
+void Run::finish_resuming(Time now) {
+  if (awaited()) return;
+  phase_ = Phase::running;
+  since_ = now;
 }
 
 void Run::end_if_finished() {

@@ -89,21 +89,27 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
   member.node_rank = rank;
   node.member = from.id;
   node.finished = node.finished || join.held->finished;
-  if (phase_ == Phase::settling)
+  if (phase_ == Phase::settling) {
     send({from.id}, protocol::Stop{.round = *member.busy_round, .why = failure_->cause.text},
          "a worker has failed meanwhile");
+    // It may know of an earlier one, and says so before it answers.
+    call_roll({from.id});
+    if (std::exchange(node.away, false)) settle_by_ = now + kSettle;
+  }
+  node.away = false;
   return true;
 }
 
 void Run::resume(Time now, const protocol::Held& held) {
   const std::size_t count = held.assignment.nodes.size();
   round_ = Round{.assignment = held.assignment,
-                 .nodes = std::vector<RoundNode>(count),
+                 .nodes = std::vector<RoundNode>(count, RoundNode{.away = true}),
                  .bytes = footprint(held.assignment) + count * sizeof(RoundNode)};
   next_round_ = held.assignment.round + 1;
   restarts_ = held.assignment.restarts;
   phase_ = Phase::resuming;
   since_ = now;
+  back_by_ = now + terms_.reconnect_timeout;
 }
 
 Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {

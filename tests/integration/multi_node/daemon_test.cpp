@@ -123,20 +123,18 @@ TEST_P(DaemonTest, WorkersThatEndWhileItIsAwayHaveEnded) {
   EXPECT_EQ(second_->finish().code, 0);
 }
 
-// The failed node is the last one to find it: a server that knows nobody else yet has nobody to
-// tell.
-TEST_P(DaemonTest, AFailureWhileItIsAwayIsToldWhenItIsBack) {
+TEST_P(DaemonTest, AFailureWhileItIsAwayIsToldToWhoeverComesBackLater) {
   begin("echo rank $RANK; " + wait_ + "[ $RANK = 1 ] || exec sleep 60; exit 7");
   const bool first_fails = first_->out().find("rank 1") != std::string::npos;
   Program& failing = first_fails ? *first_ : *second_;
   Program& other = first_fails ? *second_ : *first_;
   lose();
-  const pid_t launcher = launcher_of(failing);
+  const pid_t launcher = launcher_of(other);
   ::kill(launcher, SIGSTOP);
   ASSERT_TRUE(comes_to_state(launcher, 'T'));
   release();
   daemon_->start();
-  EXPECT_TRUE(other.wait_for_error("found the rendezvous at 127.0.0.1:"));
+  EXPECT_TRUE(failing.wait_for_error("found the rendezvous at 127.0.0.1:"));
   ::kill(launcher, SIGCONT);
   for (Program* node : {&failing, &other}) {
     const Finished end = node->finish();

@@ -84,13 +84,20 @@ TEST(Elastic, LeavingIsNotClosing) {
 
 // A daemon that ran a job of two nodes and was killed; the new one is `server`.
 struct Resumed {
-  explicit Resumed(int min = 2) {
+  explicit Resumed(int min = 2, int max_restarts = 0) {
     ServerOfRuns old;
     joins = {node("a", min, 2), node("b", min, 2)};
+    for (Join& join : joins) join.max_restarts = max_restarts;
     for (Join& join : joins) ids.push_back(old.connect(join));
     for (std::size_t i = 0; i < 2; ++i)
       joins[i].held =
           Held{.server = "old", .member = ids[i], .assignment = old.last<Assignment>(ids[i])};
+  }
+  // The node of rank 2 comes back and says that it has failed.
+  MemberId failed_node() {
+    const MemberId id = server.connect(joins[1]);
+    server.say(id, Failed{.round = 0, .rank = 2, .local_rank = 0, .code = 7, .age = 1s});
+    return id;
   }
   std::vector<Join> joins;
   std::vector<MemberId> ids;
@@ -129,6 +136,71 @@ TEST(Elastic, WhoDoesNotComeBackToANewDaemonIsLost) {
   EXPECT_EQ(job.server.last<Restart>(late).round, 0) << "its workers belong to nobody any more";
   job.server.say(late, Drained{0, 40000});
   EXPECT_EQ(job.server.last<Restart>(a).cause.kind, Cause::Kind::node_joined);
+}
+
+TEST(Elastic, AFailureIsSettledWhenAllAreBackToHearOfIt) {
+  Resumed job;
+  const MemberId b = job.failed_node();
+  EXPECT_TRUE(job.server.got<Stop>(b));
+  job.server.pass(3s);
+  EXPECT_FALSE(job.server.got<Abort>(b));
+  const MemberId a = job.server.connect(job.joins[0]);
+  EXPECT_TRUE(job.server.got<Stop>(a));
+  EXPECT_FALSE(job.server.got<Abort>(b)) << "node a may know of an earlier failure";
+  job.server.answer_pings();
+  for (const MemberId id : {a, b}) {
+    EXPECT_EQ(job.server.last<Abort>(id).exit_code, 7);
+    EXPECT_EQ(job.server.last<Abort>(id).cause.node, "b");
+  }
+}
+
+TEST(Elastic, WhoeverComesBackLastMayHaveFailedFirst) {
+  Resumed job(2, 1);
+  const MemberId b = job.failed_node();
+  job.server.pass(3s);
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.say(a, Failed{.round = 0, .rank = 1, .local_rank = 1, .code = 9, .age = 5s});
+  job.server.answer_pings();
+  for (const MemberId id : {a, b}) {
+    EXPECT_EQ(job.server.last<Restart>(id).cause.code, 9);
+    EXPECT_EQ(job.server.last<Restart>(id).restarts, 1);
+  }
+}
+
+TEST(Elastic, AFailureWaitsForNobodyLongerThanAReturnMayTake) {
+  Resumed job;
+  const MemberId b = job.failed_node();
+  job.server.pass(4999ms);
+  EXPECT_FALSE(job.server.got<Abort>(b));
+  job.server.pass(1ms);
+  EXPECT_EQ(job.server.last<Abort>(b).exit_code, 125);
+  EXPECT_EQ(job.server.last<Abort>(b).cause.text,
+            "node a is lost: it did not come back within 5 s after the server was lost");
+}
+
+TEST(Elastic, ASilentReturnDelaysTheCauseNoLongerThanTheWindow) {
+  Resumed job;
+  const MemberId b = job.failed_node();
+  job.server.pass(3s);
+  job.server.answer_pings();
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.pass(199ms);
+  EXPECT_FALSE(job.server.got<Abort>(b));
+  job.server.pass(1ms);
+  EXPECT_EQ(job.server.last<Abort>(a).exit_code, 7);
+}
+
+// It had been told to stop already, so it has no place to show.
+TEST(Elastic, WhoJoinsAnewWhileAFailureIsSettledIsNotAwaited) {
+  for (const bool first : {true, false}) {
+    Resumed job;
+    job.joins[0].held.reset();
+    const MemberId before = first ? job.server.connect(job.joins[0]) : 0;
+    const MemberId b = job.failed_node();
+    const MemberId a = first ? before : job.server.connect(job.joins[0]);
+    EXPECT_EQ(job.server.last<Abort>(b).exit_code, 7);
+    EXPECT_EQ(job.server.last<Abort>(a).exit_code, 7);
+  }
 }
 
 TEST(Elastic, AReturnOnANewConnectionBeforeTheOldOneIsLostChangesNothing) {

@@ -114,6 +114,7 @@ class Simulation {
   // Agents whose workers run come back with their membership, the others later as newcomers.
   void kill_server() {
     ++kill_count_;
+    killed_at_ = server_.now;
     server_.kill_and_start();
     ghosts_.clear();
     asked_.clear();
@@ -292,7 +293,9 @@ class Simulation {
     }
     const Snapshot& run = snapshots.front();
     const bool stopping = run.state == Snapshot::State::stopping;
-    EXPECT_LE(run.in_state, stopping                                ? 300ms
+    // A new server waits with what follows until the others are back to hear it.
+    const bool returning = killed_at_ && server_.now <= *killed_at_ + 5300ms;
+    EXPECT_LE(run.in_state, stopping                                ? (returning ? 5300ms : 300ms)
                             : run.state == Snapshot::State::waiting ? 63s
                                                                     : nanoseconds::max());
     std::size_t alive = 0;
@@ -308,6 +311,7 @@ class Simulation {
   int max_restarts_;
   bool kills_;
   int kill_count_ = 0;
+  std::optional<Time> killed_at_;
   ServerOfRuns server_;
   std::vector<Agent> agents_;
   std::set<MemberId> ghosts_;
