@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "launcher/process/children.h"
 #include "launcher/process/wait.h"
 #include "launcher/stacks/proc_stacks.h"
 #include "rendezvous/base/read_file.h"
@@ -17,6 +18,8 @@
 namespace ddprun::stacks {
 namespace {
 
+// Asked before a debugger stops it as well.
+constexpr const char* kStopped = "stopped by a signal; SIGCONT continues it\n";
 constexpr int kPatienceAfterKillMs = 200;
 
 void append(const std::string& file, const std::string& text) {
@@ -58,7 +61,7 @@ void StackTaker::take(std::vector<Target> targets, std::chrono::milliseconds lim
   done_ = std::move(done);
   tool_ = find_tool(search_path_);
   for (const Target& target : targets_) {
-    append(target.file, target.title + "\n");
+    append(target.file, target.title + "\n" + (process::is_stopped(target.pid) ? kStopped : ""));
     if (tool_.kind != Tool::Kind::none) start(target);
   }
   if (running_.empty()) return conclude();
@@ -103,8 +106,11 @@ void StackTaker::conclude() {
   running_.clear();
   for (const Target& target : targets_)
     if (!has_frames(read_file(target.file).value_or("")))
-      append(target.file,
-             "no debugger could show the frames; the kernel says:\n" + proc_stacks(target.pid));
+      append(
+          target.file,
+          "no debugger could show the frames (eu-stack, of elfutils, is the fastest); the kernel "
+          "says:\n" +
+              proc_stacks(target.pid));
   boost::asio::post(io_, std::exchange(done_, nullptr));
 }
 

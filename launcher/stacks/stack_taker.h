@@ -34,7 +34,8 @@ class StackTaker {
   StackTaker(boost::asio::io_context& io, process::SpawnSettings settings, std::string search_path);
   ~StackTaker();
 
-  // Starts a debugger for each target, at most kMostProcesses of them. What has no frames after
+  // Starts a debugger for each target, at most kMostProcesses of them. The file of one that a
+  // signal has stopped says so. What has no frames after
   // `limit` gets what /proc tells instead. `done` is called once from the event loop; the files are
   // complete then. One call at a time.
   void take(std::vector<Target> targets, std::chrono::milliseconds limit,

@@ -5,10 +5,11 @@
 namespace ddprun::stacks {
 
 Tool find_tool(std::string_view search_path) {
+  // gdb reads all symbols first: of a process with LibTorch in 7 s, where eu-stack takes 0.1 s.
+  if (auto quick = process::find_program("eu-stack", search_path); quick.error == 0)
+    return {Tool::Kind::eu_stack, std::move(quick.path)};
   if (auto gdb = process::find_program("gdb", search_path); gdb.error == 0)
     return {Tool::Kind::gdb, std::move(gdb.path)};
-  if (auto other = process::find_program("eu-stack", search_path); other.error == 0)
-    return {Tool::Kind::eu_stack, std::move(other.path)};
   return {};
 }
 

@@ -15,7 +15,8 @@ struct Tool {
   std::string path;
 };
 
-// gdb, else eu-stack, searched in `search_path` (the text of PATH); none when neither is there.
+// eu-stack (of elfutils), else gdb, searched in `search_path` (the text of PATH); none when neither
+// is there.
 Tool find_tool(std::string_view search_path);
 
 // What to execute for one process: reads no start-up files and asks nobody.

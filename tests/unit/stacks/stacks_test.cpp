@@ -53,8 +53,8 @@ class StackTakerTest : public ::testing::Test {
     ::kill(sleeper_, SIGKILL);
     ::waitpid(sleeper_, nullptr, 0);
   }
-  void gdb(const std::string& script) {
-    const std::string path = folder_ / "gdb";
+  void gdb(const std::string& script, const std::string& name = "gdb") {
+    const std::string path = folder_ / name;
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
   }
@@ -79,6 +79,23 @@ TEST_F(StackTakerTest, WhatTheDebuggerPrintsIsKept) {
   const std::string text = take(20s);
   EXPECT_THAT(text, ::testing::StartsWith("rank 3\n#0  in pause, -nx"));
   EXPECT_THAT(text, Not(HasSubstr("the kernel says")));
+}
+
+TEST_F(StackTakerTest, TheFastestToolIsTaken) {
+  gdb("echo '#0  by gdb'");
+  gdb("echo \"#0  by eu-stack, $*\"", "eu-stack");
+  EXPECT_THAT(take(20s), HasSubstr("#0  by eu-stack, -p " + std::to_string(sleeper_)));
+}
+
+TEST_F(StackTakerTest, AStoppedProcessIsToldFromOneThatHangs) {
+  gdb("echo '#0  in pause'");
+  EXPECT_THAT(take(20s), Not(HasSubstr("stopped")));
+  std::filesystem::remove(file());
+  done_ = 0;
+  ASSERT_EQ(::kill(sleeper_, SIGSTOP), 0);
+  siginfo_t stopped{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(sleeper_), &stopped, WSTOPPED), 0);
+  EXPECT_EQ(take(20s), "rank 3\nstopped by a signal; SIGCONT continues it\n#0  in pause\n");
 }
 
 TEST_F(StackTakerTest, ADebuggerThatHangsIsKilledAndTheKernelAsked) {
