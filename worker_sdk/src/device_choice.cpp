@@ -71,6 +71,9 @@ int visible_among(const Lookup& lookup, int count) {
 
 DeviceChoice choose_device(const Lookup& lookup, const std::function<UsableGpus()>& usable_gpus) {
   const int local_rank = integer_variable(lookup, "LOCAL_RANK", 0);
+  if (local_rank < 0)
+    throw Error(rank_if_known(lookup),
+                "LOCAL_RANK=" + std::to_string(local_rank) + " is not a rank");
   const std::string named = lookup("DDPRUN_DEVICE").value_or("");
   const int ordinal = named.empty() ? local_rank : named_ordinal(lookup, named, local_rank);
   if (ordinal < 0) return {};

@@ -86,6 +86,21 @@ int one_of(Reader& reader, const std::string& name, int option, int in_url) {
   return option >= 0 ? option : in_url;
 }
 
+// A launcher's place of this rank on its node, where there is one. What is no number is said by
+// whoever needs it.
+void check_place_on_node(Reader& reader, const Lookup& lookup, int world_size) {
+  const auto local_rank = to_integer(value_or_empty(lookup, "LOCAL_RANK"));
+  const auto local_world_size = to_integer(value_or_empty(lookup, "LOCAL_WORLD_SIZE"));
+  const std::string rank = "LOCAL_RANK=" + std::to_string(local_rank.value_or(0));
+  const std::string size = "LOCAL_WORLD_SIZE=" + std::to_string(local_world_size.value_or(1));
+  if (local_rank.value_or(0) < 0) reader.add(rank + " is not a rank");
+  if (local_world_size.value_or(1) < 1) return reader.add(size + " is not a number of ranks");
+  if (world_size > 0 && local_world_size.value_or(1) > world_size)
+    reader.add(size + " is more than the " + std::to_string(world_size) + " of the whole world");
+  if (local_rank && local_world_size && *local_rank >= *local_world_size)
+    reader.add(rank + " does not exist with " + size);
+}
+
 void read_meeting_place(Reader& reader, const Lookup& lookup, const InitMethod& method,
                         WorkerEnvironment& result) {
   if (method.kind == InitMethod::Kind::kFile) {
@@ -135,6 +150,8 @@ WorkerEnvironment read_worker_environment(const Lookup& lookup, int rank, int wo
                std::to_string(result.world_size) + " (0 to " +
                std::to_string(result.world_size - 1) + ")");
   }
+  // The options may make a smaller world than the launcher's.
+  if (world_size < 0) check_place_on_node(reader, lookup, result.world_size);
   reader.throw_if_wrong(result.rank);
   return result;
 }

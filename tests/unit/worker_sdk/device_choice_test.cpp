@@ -110,6 +110,10 @@ TEST(DeviceChoice, TooManyRanksForTheGpusAreRefused) {
       "GPUs, or use the CPU with DDPRUN_DEVICE=cpu.");
 }
 
+TEST(DeviceChoice, ANegativeLocalRankIsNotTheCpu) {
+  EXPECT_EQ(refusal({{"LOCAL_RANK", "-1"}}, gpus(4)), "LOCAL_RANK=-1 is not a rank");
+}
+
 TEST(DeviceChoice, ANamedGpuIsNotReplacedByTheCpu) {
   EXPECT_THAT(refusal({{"DDPRUN_DEVICE", "cuda:0"}}, gpus(0, "built without CUDA")),
               HasSubstr("cuda:0 does not exist, no GPU is usable: built without CUDA. Start"));

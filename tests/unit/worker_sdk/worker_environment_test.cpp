@@ -50,6 +50,20 @@ TEST(WorkerEnvironment, OptionsReplaceRankAndWorldSize) {
   EXPECT_EQ(read.world_size, 5);
 }
 
+TEST(WorkerEnvironment, APlaceOnTheNodeThatCannotBeIsRefused) {
+  const auto said = [](const char* local_rank, const char* local_world_size) {
+    Variables variables = with("LOCAL_RANK", local_rank);
+    variables["LOCAL_WORLD_SIZE"] = local_world_size;
+    return refusal(variables);
+  };
+  EXPECT_EQ(said("1", "2"), "nothing was thrown");
+  EXPECT_THAT(said("-1", "2"), HasSubstr("LOCAL_RANK=-1 is not a rank"));
+  EXPECT_THAT(said("2", "2"), HasSubstr("LOCAL_RANK=2 does not exist with LOCAL_WORLD_SIZE=2"));
+  EXPECT_THAT(said("0", "0"), HasSubstr("LOCAL_WORLD_SIZE=0 is not a number of ranks"));
+  EXPECT_THAT(said("0", "4"),
+              HasSubstr("LOCAL_WORLD_SIZE=4 is more than the 3 of the whole world"));
+}
+
 TEST(WorkerEnvironment, EverythingMissingIsSaidAtOnceWithTheWayToStart) {
   EXPECT_EQ(
       refusal({}),
