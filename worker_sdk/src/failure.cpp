@@ -45,7 +45,7 @@ std::string remark_on(const std::string& message) {
     Failure failure = current_failure();
     failure.message += remark_on(failure.message);
     write_down(failure);  // the usual handler says the rest
-    std::fprintf(stderr, "[rank %d] uncaught %s\n", rank_for_messages(), failure.message.c_str());
+    tell(failure.message);
   }
   usual_terminate();
   std::abort();
@@ -66,6 +66,13 @@ Failure current_failure() {
     const std::string message = "an exception of type " + type_of_current();
     return {message, message};
   }
+}
+
+void tell(const std::string& text) {
+  const int rank = rank_for_messages();
+  const bool named = rank < 0 || text.find("[rank ") != text.npos;
+  const std::string who = named ? "" : "[rank " + std::to_string(rank) + "] ";
+  std::fprintf(stderr, "%s%s\n", who.c_str(), text.c_str());
 }
 
 std::string write_down(const Failure& failure) {

@@ -15,6 +15,10 @@ struct Failure {
 // Of the exception being handled: call it inside a catch block.
 Failure current_failure();
 
+// Prints it on stderr with the rank, which a ddp::Error names itself: for people, and the launcher
+// shows it as this rank's last output.
+void tell(const std::string& text);
+
 // Writes it into TORCHELASTIC_ERROR_FILE, where that is set, so that the launcher can tell of it.
 // Empty, or why it could not be written.
 std::string write_down(const Failure& failure);

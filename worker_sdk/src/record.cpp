@@ -1,24 +1,14 @@
 #include "ddp/record.h"
 
-#include <cstdio>
 #include <exception>
 #include <string>
 
 #include "ddp/process_group.h"
-#include "worker_sdk/src/checkpoint_file.h"
 #include "worker_sdk/src/failure.h"
 #include "worker_sdk/src/group_state.h"
 
 namespace ddp {
 namespace {
-
-// For people; the launcher shows it as this rank's last output. A ddp::Error names the rank itself.
-void tell(const std::string& text) {
-  const int rank = detail::rank_for_messages();
-  const bool named = rank < 0 || text.find("[rank ") != text.npos;
-  const std::string who = named ? "" : "[rank " + std::to_string(rank) + "] ";
-  std::fprintf(stderr, "%s%s\n", who.c_str(), text.c_str());
-}
 
 // NCCL's orderly end would wait for kernels that wait for other ranks; the end of the process does
 // not.
@@ -26,7 +16,7 @@ void leave_groups() {
   try {
     if (is_initialized() && !detail::resolve({}, "record")->nccl) destroy_process_group();
   } catch (const std::exception& error) {
-    tell(std::string("ddp::record: destroy_process_group: ") + error.what());
+    detail::tell(std::string("ddp::record: destroy_process_group: ") + error.what());
   }
 }
 
@@ -41,8 +31,8 @@ int record(const std::function<int()>& body) {
   }
   // The file first: the launcher may end this process as soon as another one has failed.
   const std::string problem = detail::write_down(failure);
-  if (!problem.empty()) tell("ddp::record: " + problem);
-  tell(failure.message);
+  if (!problem.empty()) detail::tell("ddp::record: " + problem);
+  detail::tell(failure.message);
   detail::tell_peers(failure);
   leave_groups();
   return 1;
