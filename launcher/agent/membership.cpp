@@ -13,7 +13,6 @@ namespace ddprun::agent {
 namespace {
 
 using std::chrono::milliseconds;
-using Tenths = std::chrono::duration<std::int64_t, std::deci>;
 
 constexpr milliseconds kDrainPoll{5};
 constexpr milliseconds kStorePoll{20};
@@ -97,6 +96,7 @@ ServerHostHooks Membership::host_hooks() {
 // Until there was a server it may turn out that this node has to host it.
 void Membership::connect(const membership::Connect& order) {
   connect_until_ = now() + order.patience;
+  patience_ = order.patience;
   if (client_ && (was_member_ || hosts_server()))
     return client_->connect(order.patience, order.pause);
   if (order.pause == order.pause.zero()) return host_.find(order.patience);
@@ -111,8 +111,8 @@ void Membership::connect_to(const std::string& host) {
       client::RosterClientOptions{
           .host = host, .port = spec.endpoint.value.port, .answer_timeout = spec.conf.read_timeout},
       [this](client::RosterEvent event) { on_event(std::move(event)); });
-  // Up to a tenth more, because the span is told.
-  client_->connect(std::chrono::ceil<Tenths>(connect_until_ - now()));
+  // Looking for the host, and for whoever has its port, may have taken its time.
+  client_->connect(connect_until_ - now(), {}, patience_);
 }
 
 void Membership::on_event(client::RosterEvent event) {

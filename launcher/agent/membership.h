@@ -94,6 +94,7 @@ class Membership {
   membership::Member member_;
   ServerHost host_;
   std::chrono::steady_clock::time_point connect_until_;  // of the present Connect
+  std::chrono::nanoseconds patience_{};                  // of it, in all
   bool was_member_ = false;
   std::unique_ptr<client::RosterClient> client_;
   client::RosterConnected connected_;

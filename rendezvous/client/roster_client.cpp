@@ -22,6 +22,9 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kNoAnswer = "no answer in time";
+constexpr const char* kSilent = "somebody takes connections there and says nothing";
+
 std::string endpoint_text(const RosterClientOptions& options) {
   const bool v6 = options.host.find(':') != std::string::npos;
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
@@ -46,11 +49,12 @@ std::string ending_text(const error_code& error) {
 class RosterClient::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(boost::asio::io_context& io, const RosterClientOptions& options, OnEvent on_event,
-             std::chrono::nanoseconds patience, std::chrono::nanoseconds first_pause)
+             std::chrono::nanoseconds patience, std::chrono::nanoseconds first_pause,
+             std::chrono::nanoseconds told_patience)
       : io_(io),
         options_(options),
         on_event_(std::move(on_event)),
-        patience_(patience),
+        told_patience_(told_patience),
         deadline_(Clock::now() + patience),
         first_pause_(first_pause),
         pause_(options.first_pause),
@@ -124,6 +128,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
                        "' cannot be looked up: " + lower_first(found.error().text));
     addresses_ = std::move(*found);
     next_ = 0;
+    problem_ = kNoAnswer;
     connect_next();
   }
 
@@ -148,7 +153,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (failed) {
       first_silent_closing_.reset();
       nobody_listens_ = failed == boost::asio::error::connection_refused;
-      problem_ = failed == boost::asio::error::operation_aborted ? "no answer in time"
+      problem_ = failed == boost::asio::error::operation_aborted ? kNoAnswer
                                                                  : lower_first(failed.message());
       return connect_next();
     }
@@ -166,6 +171,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     parser_ = {};
     received_any_ = false;
     queued_.clear();
+    problem_ = kSilent;
     protocol::encode_opening(queued_, protocol::kRosterProtocol);
     wait_for_opening();
     read();
@@ -177,7 +183,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     step_.expires_after(options_.handshake_timeout);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
       if (canceled || self->closed_ || self->open_) return;
-      self->try_later("somebody takes connections there and says nothing");
+      self->try_later(kSilent);
     });
   }
 
@@ -328,13 +334,13 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void give_up_in_time() {
     finish(RosterGaveUp{endpoint_text(options_) + " could not be reached within " +
-                        span_text(patience_) + ": " + problem_});
+                        span_text(told_patience_) + ": " + problem_});
   }
 
   boost::asio::io_context& io_;
   const RosterClientOptions options_;
   OnEvent on_event_;
-  std::chrono::nanoseconds patience_;
+  std::chrono::nanoseconds told_patience_;
   Clock::time_point deadline_;
   std::chrono::nanoseconds first_pause_;
   milliseconds pause_;
@@ -371,9 +377,11 @@ RosterClient::~RosterClient() {
   close();
 }
 
-void RosterClient::connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause) {
+void RosterClient::connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause,
+                           std::optional<std::chrono::nanoseconds> of) {
   close();
-  connection_ = std::make_shared<Connection>(io_, options_, on_event_, patience, pause);
+  connection_ = std::make_shared<Connection>(io_, options_, on_event_, patience, pause,
+                                             of.value_or(patience));
   connection_->start();
 }
 

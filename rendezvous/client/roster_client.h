@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -69,8 +70,10 @@ class RosterClient {
   RosterClient& operator=(const RosterClient&) = delete;
 
   // Tries until a server has answered or `patience` has passed, first after `pause`. What was there
-  // before is forgotten.
-  void connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause = {});
+  // before is forgotten. `of`: the whole span that is told at the end, where the owner has spent
+  // some of it already.
+  void connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause = {},
+               std::optional<std::chrono::nanoseconds> of = {});
   // Queues one message; without a connection it is dropped.
   void send(const protocol::AgentMessage& message);
   // Everything that was sent has been handed to the kernel.

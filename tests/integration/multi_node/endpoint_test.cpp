@@ -87,7 +87,8 @@ TEST(EndpointTest, WhoHasThePortIsSaidSoonAndAtTheEnd) {
       " of address 127.0.0.1: the port is held by pid " + std::to_string(::getpid());
   EXPECT_THAT(line_with(end.err, "ddprun: waiting for"), HasSubstr(why));
   EXPECT_THAT(line_with(end.err, "ddprun: 127.0.0.1:"),
-              AllOf(HasSubstr("within 2 s"), HasSubstr(why)));
+              AllOf(HasSubstr("within 2 s: somebody takes connections there and says nothing"),
+                    HasSubstr(why)));
 }
 
 // It cannot be had, and nobody is there who could host instead.

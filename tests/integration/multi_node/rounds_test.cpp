@@ -79,15 +79,16 @@ TEST(ElasticTest, ANewcomerMakesTheWorldLarger) {
 
 TEST(ElasticTest, ASpareEndsWithTheJob) {
   const TemporaryFolder folder;
-  const std::string pipe = folder.make_fifo("end");
+  // A reader each: one that shares its pipe may read the other one's end of file.
+  const std::string pipe_a = folder.make_fifo("a");
+  const std::string pipe_b = folder.make_fifo("b");
   const ArrivalJob two("2");
-  const Words command = shell("echo up; read x < " + pipe);
-  const auto a = two.node(command);
-  const auto b = two.node(command);
+  const auto a = two.node(shell("echo up; read x < " + pipe_a));
+  const auto b = two.node(shell("echo up; read x < " + pipe_b));
   ASSERT_TRUE(a->wait_for_output("up") && b->wait_for_output("up"));
   const auto spare = two.node(shell("echo never; exit 1"));
   ASSERT_TRUE(spare->wait_for_error("this node is a spare"));
-  ASSERT_EQ(run_shell("echo > " + pipe + "; echo > " + pipe).code, 0);
+  ASSERT_EQ(run_shell("echo > " + pipe_a + "; echo > " + pipe_b).code, 0);
   EXPECT_EQ(a->finish().code, 0);
   EXPECT_EQ(b->finish().code, 0);
   const Finished end = spare->finish();

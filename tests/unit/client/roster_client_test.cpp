@@ -41,13 +41,14 @@ class RosterClientTest : public testing::Test {
  protected:
   RosterClientTest() : acceptor_(io_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)) {}
 
-  void connect(std::chrono::nanoseconds patience = 20s, std::chrono::nanoseconds pause = {}) {
+  void connect(std::chrono::nanoseconds patience = 20s, std::chrono::nanoseconds pause = {},
+               std::optional<std::chrono::nanoseconds> of = {}) {
     options_.port = acceptor_.local_endpoint().port();
     client_ = std::make_unique<RosterClient>(io_, options_, [this](RosterEvent event) {
       if (std::holds_alternative<RosterConnected>(event)) client_->send(protocol::Leave{"hello"});
       events_.push_back(std::move(event));
     });
-    client_->connect(patience, pause);
+    client_->connect(patience, pause, of);
   }
   // Closes the next connections at once, without a reset.
   void close_all(int most = 1'000'000) {
@@ -201,6 +202,18 @@ TEST_F(RosterClientTest, AServerThatNeverAnswersDoesNotOutlastThePatience) {
   connect(200ms);
   EXPECT_THAT(wait_for<RosterGaveUp>().why,
               HasSubstr("within 0.2 s: it takes connections and does not answer"));
+}
+
+// The kernel completes the connection, and nobody accepts it.
+TEST_F(RosterClientTest, WhoTakesConnectionsAndSaysNothingIsSaidAtTheEnd) {
+  connect(500ms);
+  EXPECT_THAT(wait_for<RosterGaveUp>().why,
+              HasSubstr("within 0.5 s: somebody takes connections there and says nothing"));
+}
+
+TEST_F(RosterClientTest, TheSpanThatIsToldIsTheOneThatTheOwnerGave) {
+  connect(100ms, {}, 2s);
+  EXPECT_THAT(wait_for<RosterGaveUp>().why, HasSubstr("could not be reached within 2 s: "));
 }
 
 TEST_F(RosterClientTest, AServerThatEndsBeforeItHasAnsweredIsWaitedFor) {
