@@ -28,7 +28,7 @@ TEST(RestartTest, OneBudgetForAllNodes) {
     EXPECT_EQ(end.code, 4) << end.err;
     EXPECT_THAT(end.err, HasSubstr("restart 1 of 1 follows"));
     EXPECT_THAT(end.err, HasSubstr("rank 1 failed first: exit code 4"));
-    EXPECT_THAT(end.err, ContainsRegex("  attempt 0: rank 1 on node .* failed first: exit code 4"));
+    EXPECT_THAT(end.err, ContainsRegex("  attempt 0: rank 1 failed first on node .*: exit code 4"));
   }
   EXPECT_THAT(other.out, HasSubstr("1 in 0\n1 in 1\n"));
 }
