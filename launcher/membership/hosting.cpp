@@ -34,6 +34,14 @@ Hosting everywhere(const HostingQuestion& question, const std::string& why) {
           .notice = why + ", so the rendezvous listens on all addresses"};
 }
 
+// Or an rdzvd is there, and the other nodes join that one.
+Hosting at_foreign_address(const HostingQuestion& question) {
+  Hosting hosting = everywhere(question, "'" + question.host + "' is no address of this host");
+  if (!question.is_host)
+    hosting.notice += "; if an rdzvd has that address, give this node --rdzv-conf is_host=0";
+  return hosting;
+}
+
 Hosting listen_on(const Addresses& local, const HostingQuestion& question) {
   const bool name = question.addresses.size() > 1 || question.addresses.front() != question.host;
   const bool wants_loopback = !name || question.host == "localhost";
@@ -64,9 +72,7 @@ Hosting decide_hosting(const HostingQuestion& question) {
   std::ranges::copy_if(question.addresses, std::back_inserter(local),
                        [&](const std::string& each) { return is_local(each, question); });
   if (local.empty() && !expected) return {};
-  Hosting hosting = local.empty()
-                        ? everywhere(question, "'" + question.host + "' is no address of this host")
-                        : listen_on(local, question);
+  Hosting hosting = local.empty() ? at_foreign_address(question) : listen_on(local, question);
   hosting.expected = expected;
   hosting.may_be_taken = question.is_host != true;
   return hosting;
