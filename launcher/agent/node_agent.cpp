@@ -33,6 +33,14 @@ std::vector<int> signals_to_read(const Job& job) {
   return signals;
 }
 
+// Where the job cannot go on without this node it was the job that was told to stop: scancel and
+// its like signal all nodes, and whichever is first must not look like a failure to the others.
+std::optional<int> code_for_all(const cli::JobSpec& spec, int signo) {
+  const bool goes_on =
+      spec.rendezvous.min_nodes < spec.rendezvous.max_nodes || spec.max_restarts > 0;
+  return goes_on ? std::nullopt : std::optional(128 + signo);
+}
+
 }  // namespace
 
 NodeAgent::NodeAgent(Job job)
@@ -217,7 +225,7 @@ void NodeAgent::on_stop_signal(int signo) {
   if (at_work_) round_->on_stop_signal(signo);
   interrupt({.cause = supervise::Cause::stop_signal, .stop_signal = signo});
   if (!membership_) return;
-  leave("stopped by " + report::signal_name(signo));
+  leave("stopped by " + report::signal_name(signo), code_for_all(job_.spec, signo));
   membership_->hurry();
 }
 

@@ -62,7 +62,27 @@ TEST_P(UnevenEndTest, ASignalStillEndsWhoIsDone) {
   EXPECT_EQ(done->finish().signal, SIGINT);
   ::kill(working->pid(), SIGTERM);
   const Finished end = working->finish();
-  EXPECT_TRUE(end.signal == SIGTERM || end.code == 125) << end.err;
+  // Node 0 takes the rendezvous along.
+  const int code = GetParam() == 0 ? 125 : 128 + SIGINT;
+  EXPECT_TRUE(end.signal == SIGTERM || end.code == code) << end.err;
+}
+
+// As scancel does it on a cluster, where one of the nodes is always the first to hear.
+TEST_P(UnevenEndTest, AStopSignalIsTheSameForAllWhereTheJobCannotGoOn) {
+  const FixedJob job(2);
+  const Words command = shell("echo working; exec sleep 60");
+  const auto first = job.node(0, command);
+  const auto second = job.node(1, command);
+  const auto& told = GetParam() == 0 ? first : second;
+  const auto& other = GetParam() == 0 ? second : first;
+  ASSERT_TRUE(first->wait_for_output("working"));
+  ASSERT_TRUE(second->wait_for_output("working"));
+  ::kill(told->pid(), SIGTERM);
+  EXPECT_EQ(told->finish().signal, SIGTERM);
+  const Finished end = other->finish();
+  EXPECT_EQ(end.code, 128 + SIGTERM) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("stopped by SIGTERM"));
+  EXPECT_THAT(end.err, Not(HasSubstr("nodes are needed")));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEitherNode, UnevenEndTest, testing::Values(0, 1));

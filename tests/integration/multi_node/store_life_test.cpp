@@ -46,7 +46,7 @@ TEST_P(StoreLifeTest, AStopSignalToItsHostLeavesItToTheWorkersOfOtherNodes) {
   const Finished other = nodes.other->finish();
   EXPECT_THAT(other.out, HasSubstr("saved")) << other.out << other.err;
   EXPECT_THAT(other.err, HasSubstr("stopped by SIGTERM"));
-  EXPECT_EQ(other.code, 125);
+  EXPECT_EQ(other.code, 128 + SIGTERM);
   const Finished host = nodes.host->finish();
   EXPECT_EQ(host.signal, SIGTERM) << host.err;
   EXPECT_THAT(host.out, HasSubstr("saved"));
@@ -58,7 +58,7 @@ TEST_P(StoreLifeTest, AStopSignalToAnotherNodeLeavesItToItsWorkers) {
   const Finished other = nodes.other->finish();
   EXPECT_EQ(other.signal, SIGTERM) << other.err;
   EXPECT_THAT(other.out, HasSubstr("saved"));
-  EXPECT_EQ(nodes.host->finish().code, 125);
+  EXPECT_EQ(nodes.host->finish().code, 128 + SIGTERM);
 }
 
 TEST_P(StoreLifeTest, ASecondSignalEndsTheHostWithoutWaiting) {
