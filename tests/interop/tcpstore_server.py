@@ -25,14 +25,29 @@ num_keys 4
 """
 
 
+# What came with PyTorch 2.8 and 2.10: the visitor leaves it out where the server would hang up.
+HAS_QUEUES = hasattr(dist.TCPStore, "queue_push")
+LISTS_KEYS = hasattr(dist.TCPStore, "list_keys")
+
+
+def expected():
+    lines = EXPECTED.splitlines(keepends=True)
+    if not HAS_QUEUES:
+        lines = [line for line in lines if not line.startswith("queue_")]
+    if not LISTS_KEYS:
+        lines = [line for line in lines if not line.startswith("list_keys")]
+    return "".join(lines)
+
+
 def main():
     store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, use_libuv=True,
                           timeout=datetime.timedelta(seconds=20))
     store.set("from_python", "hello")
     store.add("counter", 1)
-    visitor = subprocess.run([sys.argv[1], str(store.port)], stdout=subprocess.PIPE, text=True, timeout=60)
+    words = [sys.argv[1], str(store.port)] + ["queues"] * HAS_QUEUES + ["list_keys"] * LISTS_KEYS
+    visitor = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=60)
     assert visitor.returncode == 0, visitor.returncode
-    assert visitor.stdout == EXPECTED, visitor.stdout
+    assert visitor.stdout == expected(), visitor.stdout
     assert store.get("from_cpp") == b"hello there"
 
 

@@ -147,11 +147,32 @@ Work scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, in
 
 namespace {
 
+// Gloo of LibTorch 2.7 silently adds up whatever the operation is, so that the others are done
+// here.
+Work reduce_all_and_keep_a_part(const CollectiveCall& call, const at::Tensor& output,
+                                const c10d::ReduceOp& op, bool async_op, const at::Tensor& whole) {
+  const at::Tensor all = whole.clone();
+  const auto keep = [all, output, rank = call.group().rank] {
+    at::Tensor part = as_real(output).view(-1);
+    part.copy_(all.narrow(0, rank * part.numel(), part.numel()));
+  };
+  return call.start(
+      [&] {
+        std::vector<at::Tensor> tensors{all};
+        c10d::AllreduceOptions options;
+        options.reduceOp = op;
+        return call.c10d().allreduce(tensors, options);
+      },
+      {output}, async_op, keep);
+}
+
 // `whole()` gives the parts behind each other; it is called when the arguments have been checked.
 template <class Whole>
 Work reduce_scatter_parts(const CollectiveCall& call, const at::Tensor& output, ReduceOp op,
                           bool async_op, Whole&& whole) {
   const detail::Reduction reduction = call.reduction(op, output);
+  if (call.is_on_gloo(output) && reduction.op != c10d::ReduceOp::SUM)
+    return reduce_all_and_keep_a_part(call, output, reduction.op, async_op, whole());
   std::function<void()> finish;
   if (reduction.divide) finish = [output, size = call.group().size()] { output.div_(size); };
   return call.start(
