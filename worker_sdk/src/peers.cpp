@@ -19,7 +19,10 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kLongest = 2'000;  // characters that one rank leaves for the others
-constexpr milliseconds kForTheLauncher{1'000}, kForOtherRanks{1'000}, kPause{50};
+constexpr milliseconds kForTheLauncher{1'000}, kForOtherRanks{1'000}, kToSaySo{200}, kPause{50};
+constexpr const char* kAllWaited =
+    "; but all have waited in vain: do they call the same collectives, in the same order and with "
+    "tensors of the same sizes? TORCH_DISTRIBUTED_DEBUG=DETAIL names those that do not";
 
 // A rank's connections break before its process has ended. A launcher takes the rank that ends
 // first for the cause, so this one waits until the launcher has heard of the other; then it is
@@ -154,7 +157,7 @@ Peers::Late Peers::late_ranks(const WaitsFor& waits_for) const {
     return {silent ? std::vector<int>{*waits_for.rank} : std::vector<int>{}};
   }
   if (waits_for.all && !silent_->sdk_ranks.empty()) return {silent_->sdk_ranks};
-  return {all, all.size() == 1};
+  return {.ranks = all, .sure = all.size() == 1, .all_waited = all.empty()};
 }
 
 std::vector<int> Peers::missing_members(const std::string& reason) const {
@@ -171,25 +174,42 @@ Reason Peers::explain_late(const std::string& reason, const WaitsFor& waits_for)
   // Rank 0 of the barrier knows better who came.
   if (const auto missing = missing_members(reason); !missing.empty()) late = {missing};
   std::string text = explain_gloo(with_global_ranks(reason, ranks_), late.ranks, late.sure);
+  if (late.all_waited) text += kAllWaited;
   return {std::move(text), late.sure ? std::move(late.ranks) : std::vector<int>{}};
 }
 
-Reason Peers::explain_lost(const std::string& reason) const {
-  std::vector<int> lost = or_nothing([&] { return lost_ranks(reason); });
-  let_the_launcher_hear();
-  // Gloo closes the connections of a rank that has waited in vain.
-  if (lost.size() == 1 && or_nothing([&] { return gave_up(lost[0]); })) {
-    return {"rank " + std::to_string(lost[0]) +
-            " waited in vain, for this rank or another one, and closed its connections: look at "
-            "what it wrote"};
+// Gloo closes the connections of a rank that has waited in vain, so that those who wait for the
+// same one lose it.
+Reason Peers::explain_closed(int rank, const WaitsFor& waits_for) const {
+  Late late = or_nothing([&] { return late_ranks(waits_for); });
+  std::string text = "rank " + std::to_string(rank) + " waited in vain and closed its connections";
+  if (late.ranks.empty()) return {text + ": look at what it wrote"};
+  text += ". " + who_is_late(late.ranks, late.sure);
+  return {std::move(text), late.sure ? std::move(late.ranks) : std::vector<int>{}};
+}
+
+// Its connections close a moment before it can say so.
+bool Peers::gives_up(int rank) const {
+  const auto end = steady_clock::now() + kToSaySo;
+  while (!gave_up(rank)) {
+    if (steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
   }
+  return true;
+}
+
+Reason Peers::explain_lost(const std::string& reason, const WaitsFor& waits_for) const {
+  std::vector<int> lost = or_nothing([&] { return lost_ranks(reason); });
+  if (lost.size() == 1 && or_nothing([&] { return gives_up(lost[0]); }))
+    return explain_closed(lost[0], waits_for);
+  let_the_launcher_hear();
   const std::string first = or_nothing([&] { return first_end(lost); });
   return {explain_gloo(with_global_ranks(reason, ranks_), lost) + first, std::move(lost)};
 }
 
 Reason Peers::explain(const std::string& reason, const WaitsFor& waits_for) const {
   if (is_failed_barrier(reason)) return explain_late(reason, {});
-  if (is_lost_peer(reason)) return explain_lost(reason);
+  if (is_lost_peer(reason)) return explain_lost(reason, waits_for);
   if (is_late_peer(reason)) return explain_late(reason, waits_for);
   return {explain_gloo(with_global_ranks(reason, ranks_))};
 }

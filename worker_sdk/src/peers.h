@@ -49,6 +49,7 @@ class Peers {
   struct Late {
     std::vector<int> ranks;
     bool sure = true;
+    bool all_waited = false;  // nobody is: each waited for something else
   };
 
   // Those that have not waited in vain, when the others had had time to say so. Ascending.
@@ -57,16 +58,18 @@ class Peers {
     std::vector<int> strangers;  // cannot say it
   };
 
-  Reason explain_lost(const std::string& reason) const;
+  Reason explain_lost(const std::string& reason, const WaitsFor& waits_for) const;
   Reason explain_late(const std::string& reason, const WaitsFor& waits_for) const;
+  Reason explain_closed(int rank, const WaitsFor& waits_for) const;
   std::vector<int> missing_members(const std::string& reason) const;
   // Whether the member can leave anything in the store: it uses this SDK.
   bool is_sdk_rank(int rank) const;
   std::vector<int> lost_ranks(const std::string& reason) const;
   Late late_ranks(const WaitsFor& waits_for) const;
   Silent ask_all() const;
-  // Whether it has waited in vain.
+  // Whether it has waited in vain; what a rank does that has lost it may have to wait a little.
   bool gave_up(int rank) const;
+  bool gives_up(int rank) const;
   // Which rank ended first, where that is another than `lost`.
   std::string first_end(const std::vector<int>& lost) const;
 

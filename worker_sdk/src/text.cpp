@@ -35,6 +35,18 @@ std::string what_happened(const std::string& what) {
   return text;
 }
 
+// "Rank 1", "Ranks 1, 3", "One of the ranks 1, 3", "Another rank".
+std::string subject_of(const std::vector<int>& who, bool sure) {
+  if (who.empty()) return "Another rank";
+  if (who.size() == 1) return "Rank " + rank_list(who);
+  return (sure ? "Ranks " : "One of the ranks ") + rank_list(who);
+}
+
+std::string why_late(bool one) {
+  return one ? "hangs, is slower than the time-out, or calls other collectives"
+             : "hang, are slower than the time-out, or call other collectives";
+}
+
 // "3 17" of "… Parameter indices which did not receive grad for rank 0: 3 17\n…".
 std::string indices_in(const std::string& said) {
   const auto begin = said.find("indices which did not receive grad for rank ");
@@ -112,19 +124,22 @@ bool waits_for_all(const std::string& operation) {
   return !others.contains(operation);
 }
 
-std::string explain_gloo(const std::string& what, const std::vector<int>& who, bool sure) {
-  const std::string text = what_happened(what);
+std::string who_is_late(const std::vector<int>& who, bool sure) {
   const bool one = who.size() < 2 || !sure;
-  const std::string subject = who.empty()      ? ". Another rank"
-                              : who.size() < 2 ? ". Rank " + rank_list(who)
-                              : sure           ? ". Ranks " + rank_list(who)
-                                               : ". One of the ranks " + rank_list(who);
-  const std::string late = one ? "hangs, is slower than the time-out, or calls other collectives"
-                               : "hang, are slower than the time-out, or call other collectives";
-  if (is_failed_barrier(what))
+  return subject_of(who, sure) + (one ? " does not take part: it " : " do not take part: they ") +
+         why_late(one);
+}
+
+std::string explain_gloo(const std::string& what, const std::vector<int>& who, bool sure) {
+  const std::string text = what_happened(what) + ". ";
+  const bool one = who.size() < 2 || !sure;
+  const std::string subject = subject_of(who, sure);
+  if (is_failed_barrier(what)) {
     return text + subject +
-           (one ? " did not come: it has ended, " : " did not come: they have ended, ") + late;
-  if (is_lost_peer(text)) {
+           (one ? " did not come: it has ended, " : " did not come: they have ended, ") +
+           why_late(one);
+  }
+  if (is_lost_peer(what)) {
     return text + subject + (one ? " has ended or lost its" : " have ended or lost their") +
            " connection: look at what " +
            (who.empty() ? "the ranks"
@@ -132,8 +147,7 @@ std::string explain_gloo(const std::string& what, const std::vector<int>& who, b
                         : "they") +
            " wrote before this line";
   }
-  if (!is_late_peer(what)) return text;
-  return text + subject + (one ? " does not take part: it " : " do not take part: they ") + late;
+  return is_late_peer(what) ? text + who_is_late(who, sure) : without_source(what);
 }
 
 std::string explain_unused(const std::string& said,

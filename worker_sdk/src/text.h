@@ -33,6 +33,11 @@ std::vector<int> missing_at_barrier(const std::string& what);
 // as soon as it has sent its part, who has not waited in vain may yet have taken part.
 bool waits_for_all(const std::string& operation);
 
+// Who did not come, as a sentence with its meaning: "Rank 1 does not take part: it hangs, is slower
+// than the time-out, or calls other collectives". If not `sure`, one of `who` is meant; empty:
+// another rank.
+std::string who_is_late(const std::vector<int>& who, bool sure = true);
+
 // What a failed Gloo operation says, for people: without the place in Gloo's source, and with what
 // a broken connection or a time-out means. `who`: the ranks that are lost or late, where known;
 // if not `sure`, one of them is.

@@ -63,6 +63,18 @@ TEST(Blame, AHungRankIsNamedInTheReport) {
   EXPECT_THAT(stacks, HasSubstr("hung_in_training"));
 }
 
+// Those that wait for it lose each other as well, when the first of them gives up.
+TEST(Blame, AHungRankIsNamedWhicheverItIs) {
+  for (const char* bad : {"0", "2"}) {
+    const Finished end = train("hung_in_training", {"DDP_TEST_BAD_RANK=" + std::string(bad)});
+    EXPECT_EQ(end.code, 1) << end.err;
+    EXPECT_THAT(end.err,
+                ContainsRegex("ddprun: rank " + std::string(bad) +
+                              " did not take part; rank [0-2], which waited for it, failed "
+                              "first: exit code 1"));
+  }
+}
+
 // Rank 0 sends its buffers and waits in that; others may have gone on to the gradients.
 TEST(Blame, AHungRankIsNamedWhereBuffersAreSent) {
   const Finished end = train("hung_in_training", {"DDP_TEST_BUFFERS=1"});
