@@ -73,6 +73,16 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
   return {line};
 }
 
+// Of those that fall silent together one hangs and the others wait for it.
+Lines silent_too(const Outcome& outcome, const Facts& facts) {
+  if (outcome.silent_too.empty()) return {};
+  std::vector<int> ranks;
+  for (const int local_rank : outcome.silent_too)
+    ranks.push_back(facts.plan->workers.at(static_cast<std::size_t>(local_rank)).rank);
+  return {"  " + fold_ranks(ranks) +
+          " fell silent within a second of it; which one hangs, the stacks tell"};
+}
+
 Lines first_failure_head(const Outcome& outcome, const WorkerEnd& worker,
                          const plan::WorkerPlan& plan, const Facts& facts) {
   return {
@@ -102,6 +112,7 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
   const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
   const std::size_t width = width_of(facts);
   Lines lines = first_failure_head(outcome, worker, plan, facts);
+  for (const std::string& line : silent_too(outcome, facts)) lines.push_back(line);
   Lines rest;
   const Lines others = fates(outcome, facts);
   if (!others.empty()) rest = join("  then:", others, width);

@@ -157,6 +157,7 @@ std::vector<int> Group::running() const {
 Decision Group::stop_at_limit(Time now, const Limits::Passed& passed) {
   outcome_.limit = passed.limit;
   outcome_.first_failed = passed.local_rank;
+  outcome_.silent_too = passed.silent_too;
   std::string reason = passed.cause == Cause::timeout ? "the job's time is over"
                                                       : "others ended with 0 too long ago";
   if (passed.local_rank) reason = rank_text(*passed.local_rank) + " reports no progress any more";

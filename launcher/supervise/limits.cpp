@@ -8,6 +8,9 @@ namespace {
 // A longer one would overflow a time point.
 constexpr std::chrono::hours kNever{24 * 365};
 
+// Where one hangs, those that wait for it report the same step about as late.
+constexpr std::chrono::seconds kTogether{1};
+
 bool has_passed(const std::optional<Time>& limit, Time now) {
   return limit && now >= *limit;
 }
@@ -67,8 +70,12 @@ std::optional<Limits::Passed> Limits::silent_worker(Time now) {
   if (!*first) return {};
   look_at_progress_ = **first + *options_.progress_timeout;
   if (now < *look_at_progress_) return {};
-  return Passed{Cause::progress_timeout, static_cast<int>(first - last_progress_.begin()),
+  Passed passed{Cause::progress_timeout, static_cast<int>(first - last_progress_.begin()),
                 *options_.progress_timeout};
+  for (auto each = last_progress_.begin(); each != last_progress_.end(); ++each)
+    if (each != first && *each && **each <= **first + kTogether)
+      passed.silent_too.push_back(static_cast<int>(each - last_progress_.begin()));
+  return passed;
 }
 
 }  // namespace ddprun::supervise

@@ -42,6 +42,7 @@ class Limits {
     Cause cause = Cause::timeout;
     std::optional<int> local_rank;  // the silent worker, with progress_timeout
     std::chrono::nanoseconds limit{};
+    std::vector<int> silent_too = {};  // others that fell silent within a second after it
   };
   std::optional<Passed> passed(Time now);
 

@@ -60,6 +60,7 @@ struct Outcome {
   Cause cause = Cause::success;
   // Local rank, with worker_failed, exec_failed and progress_timeout.
   std::optional<int> first_failed;
+  std::vector<int> silent_too;       // local ranks, with progress_timeout; see Limits::Passed
   int stop_signal = 0;               // with stop_signal
   std::chrono::nanoseconds limit{};  // with the three timeouts: what was allowed
   Time started{};                    // when the group was made

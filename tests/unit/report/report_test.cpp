@@ -62,6 +62,17 @@ TEST(Report, WhoDidNotTakePartIsNamedBeforeWhoGaveUp) {
                                      "it, failed first: exit code 1 after 3.000 s\n"));
 }
 
+TEST(Report, WhoFellSilentTogetherIsNamed) {
+  Job job(4);
+  job.fail_first(2, exited(1), 3s);
+  job.outcome.cause = Cause::progress_timeout;
+  job.outcome.limit = 3s;
+  EXPECT_THAT(job.text(), testing::Not(HasSubstr("fell silent")));
+  job.outcome.silent_too = {0, 1};
+  EXPECT_THAT(job.text(), HasSubstr("  ranks 0-1 fell silent within a second of it; which one "
+                                    "hangs, the stacks tell\n"));
+}
+
 TEST(Report, GlobalRanksOnALaterNode) {
   Job job(2);
   job.plan.workers[0].rank = 8;

@@ -50,8 +50,20 @@ TEST_F(LimitsTest, ProgressIsDueOnceItWasReported) {
   const auto passed = limits.passed(at(110));
   ASSERT_TRUE(passed);
   EXPECT_EQ(passed->cause, Cause::progress_timeout);
+  EXPECT_EQ(passed->silent_too, std::vector<int>{});
   EXPECT_EQ(passed->local_rank, 1);
   EXPECT_EQ(passed->limit, 100ms);
+}
+
+TEST_F(LimitsTest, ThoseThatFallSilentTogetherAreKnown) {
+  Limits limits(4, progress(5000ms));
+  limits.on_progress(at(10), 1);
+  limits.on_progress(at(900), 0);
+  limits.on_progress(at(1011), 2);
+  const auto passed = limits.passed(at(5010));
+  ASSERT_TRUE(passed);
+  EXPECT_EQ(passed->local_rank, 1);
+  EXPECT_EQ(passed->silent_too, std::vector<int>{0});  // not rank 3, which never reported
 }
 
 TEST_F(LimitsTest, EachReportGivesMoreTime) {
