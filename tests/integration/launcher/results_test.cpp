@@ -129,12 +129,12 @@ TEST(ReportTest, OfManyWorkersIsQuick) {
   EXPECT_EQ(checked(read_file(folder / "r").value_or("")).at("ranks").as_array().size(), 256U);
 }
 
-// gdb is a script here: what it prints is in the file, and it runs before rank 0 is stopped.
+// eu-stack is a script here: what it prints is in the file, and it runs before rank 0 is stopped.
 TEST(StacksTest, OfTheOthersAreTakenWhenARankAborts) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "bin");
-  std::ofstream(folder / "bin/gdb") << "#!/bin/sh\necho \"#0  here in $6\"\n";
-  std::filesystem::permissions(folder / "bin/gdb", std::filesystem::perms::owner_all);
+  std::ofstream(folder / "bin/eu-stack") << "#!/bin/sh\necho \"#0  here in $2\"\n";
+  std::filesystem::permissions(folder / "bin/eu-stack", std::filesystem::perms::owner_all);
   const std::string script = "cd " + folder.path() +
                              "; [ $RANK = 1 ] || { : > up; exec sleep 100; }"
                              "; while [ ! -e up ]; do sleep 0.01; done; kill -ABRT $$";
