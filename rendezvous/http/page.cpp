@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/http/html.h"
 #include "rendezvous/roster/wording.h"
 
@@ -11,7 +12,6 @@ namespace {
 
 using roster::NodeSnapshot;
 using roster::Snapshot;
-using roster::span_text;
 
 constexpr std::size_t kNodesShown = 256;
 constexpr std::size_t kWorkersShown = 16;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rendezvous/base/printable.h"
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/roster/wording.h"
 
 namespace ddprun::rdzvctl {
@@ -32,7 +33,7 @@ std::string text(const json::value& value) {
 
 std::string span(const json::value& seconds) {
   if (!seconds.is_number()) return "-";
-  return roster::span_text(std::chrono::duration_cast<std::chrono::nanoseconds>(
+  return span_text(std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds.to_number<double>())));
 }
 

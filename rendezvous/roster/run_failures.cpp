@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/roster/run.h"
 #include "rendezvous/roster/run_limits.h"
 

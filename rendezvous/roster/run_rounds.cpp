@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/natural_order.h"
 #include "rendezvous/roster/ranks.h"

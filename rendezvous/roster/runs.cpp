@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <utility>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/wording.h"
 
@@ -222,7 +223,7 @@ Decision Runs::with_wake(Decision decision) const {
 
 std::optional<std::string> Runs::control_refusal(const Peer& from, const std::string& run,
                                                  const std::string& what) const {
-  if (!from.loopback && !options_.control_from_anywhere)
+  if (!from.loopback)
     return what + " is taken from the server's own host only, this comes from " + from.address;
   if (!runs_.contains(run)) return "there is no run " + run + " here";
   return {};
@@ -236,7 +237,7 @@ Decision Runs::ask(Time now, const Peer& from, const protocol::AskStatus& questi
   boost::json::array runs;
   for (const auto& [id, entry] : runs_) {
     if (question.run && *question.run != id) continue;
-    runs.push_back(to_json(entry.run.snapshot(now), options_.lines_for_everybody || from.loopback));
+    runs.push_back(to_json(entry.run.snapshot(now), from.loopback));
   }
   return answer(from.id, protocol::StatusAnswer{std::move(runs)}, "rdzvctl asked for the status");
 }

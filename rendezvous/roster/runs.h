@@ -22,9 +22,7 @@ namespace ddprun::roster {
 
 struct RunsOptions {
   std::size_t max_runs = 1000;
-  std::size_t max_members = 4096;      // of one run
-  bool control_from_anywhere = false;  // else cancel and stacks are taken from loopback only
-  bool lines_for_everybody = false;    // else status answers leave workers' output out
+  std::size_t max_members = 4096;  // of one run
   // About, of all runs. Over it nobody joins any more, and of a member's messages that is left out
   // which is for show: its devices, and the lines of a failed worker. Half of it is for one run.
   std::size_t max_memory_bytes = std::size_t{1} << 30;

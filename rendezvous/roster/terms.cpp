@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rendezvous/base/span_text.h"
 #include "rendezvous/roster/run_limits.h"
 #include "rendezvous/roster/wording.h"
 

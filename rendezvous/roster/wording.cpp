@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rendezvous/base/span_text.h"
+
 namespace ddprun::roster {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::string nodes_wanted(const Gathering& gathering) {
   const std::string max = std::to_string(gathering.max_nodes);
@@ -24,18 +24,6 @@ std::string missing(const Gathering& gathering) {
 }
 
 }  // namespace
-
-std::string span_text(nanoseconds span) {
-  span = std::max(span, nanoseconds::zero());
-  if (span < 10s && span % 1s != 0s) {
-    const auto tenths = span / 100ms;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-  }
-  const auto seconds = span / 1s;
-  if (seconds < 1000) return std::to_string(seconds) + " s";
-  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
-  return std::to_string(seconds / 3600) + " h " + std::to_string(seconds / 60 % 60) + " min";
-}
 
 std::string list_text(const std::vector<std::string>& names) {
   std::string text;

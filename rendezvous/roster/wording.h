@@ -14,8 +14,6 @@ namespace ddprun::roster {
 // So many names or numbers are listed; of the rest there is only the number.
 inline constexpr std::size_t kListed = 16;
 
-// "0.2 s", "12 s", "600 s", "20 min", "3 h 5 min"; rounded down.
-std::string span_text(nanoseconds span);
 // "a, b, c"; "a, b, … and 984 more".
 std::string list_text(const std::vector<std::string>& names);
 // "node rank 3", "node ranks 1-3, 7": of sorted numbers.

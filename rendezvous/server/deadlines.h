@@ -24,7 +24,6 @@ class Deadlines {
   Deadlines(const Deadlines&) = delete;
   Deadlines& operator=(const Deadlines&) = delete;
 
-  std::chrono::milliseconds span() const { return state_->span; }
   void add(Id id) {
     state_->waiting.push_back({std::chrono::steady_clock::now() + state_->span, id});
     if (state_->waiting.size() == 1) watch(state_);

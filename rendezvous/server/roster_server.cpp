@@ -126,7 +126,6 @@ http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
           .version = options_.identity.version,
           .embedded = options_.identity.embedded,
           .age = time - began_,
-          .with_lines = options_.runs.lines_for_everybody,
           .figures = {.store_connections = now.port.connections,
                       .roster_connections = now.roster_connections,
                       .http_connections = now.http_connections,

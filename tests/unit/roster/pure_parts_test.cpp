@@ -121,15 +121,6 @@ TEST(Terms, VersionsOfOneGenerationAreCompatible) {
   EXPECT_FALSE(compatible("x", "y"));
 }
 
-TEST(Wording, Spans) {
-  EXPECT_EQ(span_text(200ms), "0.2 s");
-  EXPECT_EQ(span_text(-5s), "0 s");
-  EXPECT_EQ(span_text(12345ms), "12 s");
-  EXPECT_EQ(span_text(600s), "600 s");
-  EXPECT_EQ(span_text(25min), "25 min");
-  EXPECT_EQ(span_text(185min), "3 h 5 min");
-}
-
 TEST(Wording, RanksAreGathered) {
   EXPECT_EQ(rank_text({3}), "node rank 3");
   EXPECT_EQ(rank_text({1, 2, 3, 7}), "node ranks 1-3, 7");
