@@ -72,12 +72,14 @@ c10::intrusive_ptr<c10d::Store> make_store(const WorkerEnvironment& environment,
 
 // A FileStore begins with the length of a key, in four bytes, and the key. LibTorch would read any
 // other file for ever.
-bool begins_like_a_store(int fd, off_t size) {
+bool begins_like_a_store(int fd) {
   ::flock(fd, LOCK_SH);  // a rank that writes has locked it
   std::uint32_t length = 0;
   const ssize_t got = ::pread(fd, &length, sizeof length, 0);
+  struct stat found {};
+  const bool known = ::fstat(fd, &found) == 0;
   ::flock(fd, LOCK_UN);
-  return got == 0 || (got == sizeof length && length <= size);
+  return got == 0 || (got == sizeof length && known && length <= found.st_size);
 }
 
 // Empty, or why no store can be kept in the file, which is made. LibTorch would try to open it for
@@ -87,7 +89,7 @@ std::string why_no_store_in(const std::string& path) {
   if (fd < 0) return std::generic_category().message(errno);
   struct stat found {};
   const bool plain = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
-  const bool store = plain && begins_like_a_store(fd, found.st_size);
+  const bool store = plain && begins_like_a_store(fd);
   ::close(fd);
   if (store) return "";
   return plain ? "it holds something else; name a file that is not there yet"
