@@ -167,10 +167,10 @@ Lines left_alone(const Outcome& outcome, const Facts& facts) {
 // The same head on every node, whoever runs the worker that failed.
 Lines remote_head(const RemoteCause& cause) {
   if (!cause.worker) return {"ddprun: " + printable(cause.text)};
-  return {"ddprun: rank " + std::to_string(cause.worker->rank) +
-              " failed first: " + describe(cause.worker->status),
-          "  host " + printable(cause.worker->host) + ", local rank " +
-              std::to_string(cause.worker->local_rank)};
+  return {
+      "ddprun: " + who_failed_first(cause.worker->rank, {}) + ": " + describe(cause.worker->status),
+      "  host " + printable(cause.worker->host) + ", local rank " +
+          std::to_string(cause.worker->local_rank)};
 }
 
 Lines ended_elsewhere(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
