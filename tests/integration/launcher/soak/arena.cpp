@@ -22,11 +22,14 @@
 #include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 #include "rendezvous/base/unique_fd.h"
+#include "tests/integration/support/left_behind.h"
 
 namespace ddprun::soak {
 namespace {
 
 namespace fs = std::filesystem;
+using test::first_in;
+using test::pids_with_variable;
 
 constexpr int kLimitMs = 20'000;
 
@@ -76,24 +79,6 @@ bool listens(int port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-}
-
-std::string first_in(const fs::path& folder, bool files_only) {
-  std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, none))
-    if (!files_only || !entry.is_directory()) return entry.path();
-  return "";
-}
-
-std::vector<pid_t> pids_with_variable(const std::string& mark) {
-  std::vector<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const pid_t pid = std::atoi(entry.path().filename().c_str());
-    if (pid <= 0) continue;
-    const auto environment = read_file(entry.path() / "environ");
-    if (environment && environment->find(mark) != std::string::npos) found.push_back(pid);
-  }
-  return found;
 }
 
 }  // namespace

@@ -3,28 +3,16 @@
 #include <signal.h>
 
 #include <cstring>
-#include <random>
+
+#include "tests/support/dice.h"
 
 namespace ddprun::soak {
 namespace {
 
+using test::Dice;
+
 // What a worker that only fails when it is told to stop exits with.
 constexpr char kRudeFate[] = "exited 5";
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-  // From 0 to count - 1. Not std::uniform_int_distribution, which differs between libraries.
-  int below(int count) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(count)); }
-  bool one_in(int count) { return below(count) == 0; }
-  template <class T, std::size_t N>
-  const T& of(const T (&choices)[N]) {
-    return choices[below(static_cast<int>(N))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 std::string delay(Dice& dice) {
   return std::to_string(dice.below(8000));  // microseconds
