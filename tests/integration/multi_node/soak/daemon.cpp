@@ -1,0 +1,75 @@
+#include "tests/integration/multi_node/soak/daemon.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "rendezvous/base/read_file.h"
+
+namespace ddprun::nodes_soak {
+namespace {
+
+// Below what the kernel gives to others, who could take it between two lives.
+constexpr int kFirstPort = 20'000;
+constexpr int kPorts = 10'000;
+
+}  // namespace
+
+Daemon::Daemon(std::string program, std::string log)
+    : program_(std::move(program)), log_(std::move(log)) {
+  for (int i = 0; i < 100; ++i) {
+    port_ = static_cast<std::uint16_t>(kFirstPort + (::getpid() * 61 + i * 977) % kPorts);
+    if (try_start()) return;
+  }
+  throw std::runtime_error("rdzvd finds no port to listen on; see " + log_);
+}
+
+bool Daemon::try_start() {
+  running_ = std::make_unique<test::Program>(
+      std::vector<std::string>{"/bin/sh", "-c", "log=$1; shift; exec \"$@\" 2>>$log", "sh", log_,
+                               program_, "--listen", "127.0.0.1:" + std::to_string(port_)},
+      test::RunOptions{.environment = {}, .input = {}, .limit = std::chrono::hours(10)});
+  return running_->wait_for_output("\n");
+}
+
+void Daemon::start() {
+  if (!running_ && !try_start())
+    throw std::runtime_error("rdzvd cannot be started again on port " + std::to_string(port_) +
+                             "; see " + log_);
+}
+
+void Daemon::end(int signo) {
+  if (!running_) return;
+  ::kill(running_->pid(), SIGCONT);
+  ::kill(running_->pid(), signo);
+  running_->finish();
+  running_.reset();
+}
+
+void Daemon::stop() {
+  if (running_) ::kill(running_->pid(), SIGSTOP);
+}
+
+void Daemon::go_on() {
+  if (running_) ::kill(running_->pid(), SIGCONT);
+}
+
+long Daemon::kilobytes() const {
+  if (!running_) return -1;
+  const std::string status =
+      read_file("/proc/" + std::to_string(running_->pid()) + "/status").value_or("");
+  const std::size_t at = status.find("VmRSS:");
+  return at == std::string::npos ? -1 : std::atol(status.c_str() + at + 6);
+}
+
+long Daemon::descriptors() const {
+  if (!running_) return -1;
+  const std::filesystem::directory_iterator all("/proc/" + std::to_string(running_->pid()) + "/fd");
+  return std::distance(std::filesystem::begin(all), std::filesystem::end(all));
+}
+
+}  // namespace ddprun::nodes_soak
