@@ -103,6 +103,11 @@ bool Program::wait_for(const std::string& text, const std::string& in) {
 bool Program::wait_for_output(const std::string& text) {
   return wait_for(text, out_);
 }
+bool Program::wait_for_output(const std::string& text, int times) {
+  while (count_of(text, out_) < times)
+    if (!read_some()) return false;
+  return true;
+}
 bool Program::wait_for_error(const std::string& text) {
   return wait_for(text, err_);
 }
@@ -146,6 +151,13 @@ std::vector<std::string> ddprun_words(std::vector<std::string> words) {
 
 Finished ddprun(std::vector<std::string> words, RunOptions options) {
   return run(ddprun_words(std::move(words)), std::move(options));
+}
+
+int count_of(const std::string& text, const std::string& in) {
+  int count = 0;
+  for (auto at = in.find(text); at != std::string::npos; at = in.find(text, at + text.size()))
+    ++count;
+  return count;
 }
 
 std::vector<std::string> lines(const std::string& text) {

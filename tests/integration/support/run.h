@@ -41,6 +41,8 @@ class Program {
   // its limit passed, before.
   bool wait_for_output(const std::string& text);
   bool wait_for_error(const std::string& text);
+  // The same until stdout contains `text` so many times.
+  bool wait_for_output(const std::string& text, int times);
   const std::string& out() const { return out_; }
   // Waits for its end without reading what it writes; false when the limit has passed.
   bool wait_for_end();
@@ -67,6 +69,8 @@ Finished ddprun(std::vector<std::string> words, RunOptions options = {});
 Finished run_shell(const std::string& command_line, RunOptions options = {});
 std::vector<std::string> ddprun_words(std::vector<std::string> words);
 
+// How often `text` is in `in`.
+int count_of(const std::string& text, const std::string& in);
 // All lines of a text, without their newlines.
 std::vector<std::string> lines(const std::string& text);
 // True once no process has `marker` in its command line any more; waits at most `limit`.

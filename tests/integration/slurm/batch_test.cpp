@@ -1,0 +1,92 @@
+// Jobs of sbatch: warned before their time is up, requeued, and by the example that is packaged.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "rendezvous/base/read_file.h"
+#include "tests/integration/slurm/slurm_test.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class BatchTest : public SlurmTest {
+ protected:
+  // Submits `script` with `options` to all nodes, and returns the number of the job. What it writes
+  // is in the file "out".
+  std::string submit(const std::string& script, Words options) const {
+    Words words{"sbatch", "--parsable", "--output=out", "--open-mode=append", "--job-name", job()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(slurm().write(job() + ".sbatch", script));
+    const Finished end = slurm().run(words, {.environment = environment_});
+    EXPECT_EQ(end.code, 0) << end.err;
+    return lines(end.out).at(0);
+  }
+  std::string output() const { return read_file(slurm().folder() + "/out").value_or(""); }
+  // Waits until the job has written `text` so many times.
+  bool writes(const std::string& text, int times) const {
+    return comes_true([&] { return count_of(text, output()) >= times; });
+  }
+
+  Words environment_;
+};
+
+std::string script_of(const Words& srun) {
+  std::string line = "#!/bin/bash\n";
+  for (const std::string& word : srun) line += "'" + word + "' ";
+  return line + "\n";
+}
+
+TEST_F(BatchTest, IsWarnedBeforeItsTimeIsUpAndRunsAgainWhenItIsRequeued) {
+  const std::string worker =
+      "echo life ${SLURM_RESTART_COUNT:-0} of rank $RANK in run $TORCHELASTIC_RUN_ID\n"
+      "trap 'echo warned $RANK' USR1\n"
+      "trap 'touch saved.$RANK; exit 0' TERM\n" +
+      std::string(DDPRUN_TEST_WORKER) +
+      " store 1 key\n"
+      "[ -z \"$SLURM_RESTART_COUNT\" ] || exit 0\n"
+      "for i in $(seq 900); do sleep 0.1; done\n";
+  // Slurm looks at the time twice a minute.
+  const std::string id =
+      submit(script_of(on_all_nodes({"-n", "1"}, worker)),
+             {"--nodes=4", "--ntasks-per-node=1", "--requeue", "--time=2", "--signal=USR1@119"});
+  ASSERT_TRUE(writes("warned ", 4)) << output();
+  EXPECT_EQ(slurm().run({"scontrol", "requeue", id}).code, 0);
+  expect_saved(4);
+  // Else Slurm waits two minutes.
+  EXPECT_TRUE(comes_true([&] {
+    return slurm().run({"squeue", "--noheader", "--format=%T"}).out == "PENDING\n";
+  }));
+  EXPECT_EQ(slurm().run({"scontrol", "update", "jobid=" + id, "starttime=now"}).code, 0);
+  ASSERT_TRUE(writes("met\n", 8)) << output();
+  EXPECT_TRUE(slurm().is_empty());
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string number = std::to_string(rank);
+    EXPECT_THAT(output(), AllOf(HasSubstr("life 0 of rank " + number + " in run " + id + "\n"),
+                                HasSubstr("life 1 of rank " + number + " in run " + id + ".r1\n")));
+    EXPECT_EQ(count_of("warned " + number + "\n", output()), 1) << output();
+  }
+}
+
+TEST_F(BatchTest, TheExampleTrainsOnAllGpusOfItsNodes) {
+  const std::string bin = std::string(DDPRUN_BIN);
+  environment_ = {"PATH=" + bin + ":/usr/bin:/bin", "PET_SIMULATE_GPUS=8",
+                  "PET_MASTER_ADDR=127.0.0.1"};
+  const std::string program = slurm().write("train", "#!/bin/sh\necho rank $RANK of $WORLD_SIZE\n");
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  submit(read_file(std::string(DDPRUN_PACKAGING) + "/slurm/ddprun.sbatch").value_or(""), {});
+  EXPECT_TRUE(slurm().is_empty());
+  for (int rank = 0; rank < 16; ++rank)
+    EXPECT_THAT(output(), HasSubstr("rank " + std::to_string(rank) + " of 16\n"));
+}
+
+TEST_F(BatchTest, ADdprunOnTheFirstOfSeveralNodesIsRefused) {
+  submit("#!/bin/sh\n" + std::string(DDPRUN_BIN) + "/ddprun --cluster slurm true\n", {"--nodes=2"});
+  EXPECT_TRUE(slurm().is_empty());
+  EXPECT_THAT(output(), HasSubstr("this ddprun was not started by srun, so it runs on one of 2 "
+                                  "nodes (SLURM_JOB_NUM_NODES=2)"));
+}
+
+}  // namespace
+}  // namespace ddprun::test

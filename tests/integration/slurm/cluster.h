@@ -1,0 +1,61 @@
+// A real Slurm on this machine: one slurmctld and four slurmds on the loopback interface, without
+// root, munge or systemd. Its nodes n1 to n4 are names that only Slurm knows, all with 127.0.0.1.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/integration/support/run.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ddprun::test {
+
+using Words = std::vector<std::string>;
+
+// Asks again and again, for a minute at most; nothing tells when Slurm is done.
+bool comes_true(const std::function<bool()>& condition);
+
+class SlurmCluster {
+ public:
+  static constexpr int kNodes = 4;
+
+  // Why there can be none on this machine; empty: there can.
+  static std::string why_not();
+
+  // Starts it on free ports and waits until all nodes are idle. A std::runtime_error with the end
+  // of the logs where they do not become idle.
+  SlurmCluster();
+  // Ends the daemons, and all that they have started.
+  ~SlurmCluster();
+  SlurmCluster(const SlurmCluster&) = delete;
+
+  // Runs one of Slurm's commands, "srun" or "scancel", in folder().
+  std::unique_ptr<Program> start(Words words, RunOptions options = {}) const;
+  Finished run(Words words, RunOptions options = {}) const;
+
+  // Waits until no job is there any more; false after a minute.
+  bool is_empty() const;
+  // The same for the nodes, that all are idle.
+  bool is_idle() const;
+
+  // A folder for the files of a test.
+  std::string folder() const { return folder_ / "work"; }
+  std::string write(const std::string& name, const std::string& text) const;
+
+  // What runs on the nodes with `entry` in its environment, "SLURMD_NODENAME=n3".
+  std::vector<pid_t> processes_with(const std::string& entry) const;
+
+ private:
+  void start_daemons();
+  void end_daemons();
+  std::string daemon(const std::string& name, const std::string& line) const;
+  bool comes_to(const Words& question, const std::string& answer) const;
+  std::string last_lines() const;
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Program> keeper_;
+};
+
+}  // namespace ddprun::test
