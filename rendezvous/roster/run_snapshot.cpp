@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rendezvous/roster/run.h"
 
 namespace ddprun::roster {
@@ -53,8 +55,10 @@ Snapshot Run::snapshot(Time now, bool with_workers) const {
     NodeSnapshot& node = all.nodes.emplace_back();
     describe(member, node);
     node.state = in_round ? State::spare : State::waiting;
+    if (terms_.static_ranks) node.node_rank = member.join.node_rank;
     if (member.busy_round) node.state = State::stopping;
   }
+  if (!in_round) std::ranges::stable_sort(all.nodes, {}, &NodeSnapshot::node_rank);
   return all;
 }
 

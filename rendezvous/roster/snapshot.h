@@ -24,7 +24,7 @@ struct NodeSnapshot {
   std::string address;  // of its connection; empty when away
   int pid = 0;          // of its ddprun
   int nproc = 1;
-  std::optional<int> node_rank;
+  std::optional<int> node_rank;  // in the round; before it the wanted one, of static only
   std::optional<int> first_rank;
   std::vector<protocol::Started::Worker> workers;  // by local rank; empty until they were started
   nanoseconds heard_ago{};                         // since its last message

@@ -237,6 +237,23 @@ TEST(Runs, StacksComeFromEveryNodeOrSayWhyNot) {
   EXPECT_EQ(nodes[2].failed, "it did not answer within 15 s");
 }
 
+TEST(Runs, TheStatusShowsGivenNodeRanksBeforeTheRoundBegins) {
+  ServerOfRuns server;
+  Join join = of_run("x");
+  join.min_nodes = join.max_nodes = 3;
+  join.static_ranks = true;
+  join.node_rank = 2;
+  server.connect(join);
+  join.node = "b";
+  join.node_rank = 0;
+  server.connect(join);
+  const auto nodes = server.runs->snapshot(server.now, "x")->nodes;
+  EXPECT_EQ(nodes.at(0).node, "b");
+  EXPECT_EQ(nodes.at(0).node_rank, 0);
+  EXPECT_EQ(nodes.at(1).node_rank, 2);
+  EXPECT_FALSE(nodes.at(1).first_rank);
+}
+
 TEST(Runs, TheStatusShowsNodesRanksDevicesAndTheLastFailure) {
   ServerOfRuns server;
   Join join = of_run("x");
