@@ -26,9 +26,9 @@ TEST(Page, ShowsARunWithItsNodesRanksAndDevices) {
   EXPECT_EQ(html_fault(page), "");
   const std::string text = words(page);
   EXPECT_THAT(text, HasSubstr("rdzvd on hub version 0.1.0, serving for 60 min, 1 run"));
-  EXPECT_THAT(text, HasSubstr("run exp-7 running for 30 s, of 2 to 4 nodes, world size 4, round "
-                              "3, 1 of 5 restarts spent, store 10.0.0.2:29500, began 90 s ago"));
-  EXPECT_THAT(text, HasSubstr("0 alpha working 0–1 GPU 4 (901) , GPU 6 (902) 10.0.0.2:4711"));
+  EXPECT_THAT(text, HasSubstr("run exp-7 running for 30 s nodes wanted 2 to 4 world size 4 round 3 "
+                              "restarts spent 1 of 5 store 10.0.0.2:29500 began 90 s ago"));
+  EXPECT_THAT(text, HasSubstr("0 alpha working 0–1 GPU 4, 6 pids 901–902 10.0.0.2:4711"));
   EXPECT_THAT(text, HasSubstr("1 beta working 2–3 "));
   EXPECT_THAT(text, HasSubstr("1.5 s ago"));
 }
