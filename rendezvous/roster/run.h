@@ -10,6 +10,7 @@
 //             failures elsewhere; when all have answered nothing is left to wait for
 //   resuming  the server is new, and the nodes of a running round come back one by one
 //             (a failure is settled when they have, or are lost: all have to hear of it)
+//   ending    the run has ended while nodes were away: they hear of it if they come back in time
 //   over      everybody was told; forget the run
 #pragma once
 
@@ -42,6 +43,8 @@ class Run {
   Decision on_time(Time now);
 
   bool over() const { return phase_ == Phase::over; }
+  // The run has ended, and this node is none of those who still have to hear of it.
+  bool has_ended_for(const Join& join) const;
   // Connected members, and connections that wait for being one.
   std::vector<MemberId> connections() const;
   std::size_t members() const { return members_.size(); }
@@ -54,7 +57,7 @@ class Run {
   std::size_t memory_bytes() const;
 
  private:
-  enum class Phase { forming, running, settling, resuming, over };
+  enum class Phase { forming, running, settling, resuming, ending, over };
 
   struct Member {
     Join join;
@@ -137,6 +140,9 @@ class Run {
   void finish_resuming(Time now);
   void end_if_finished();
   void abort(Cause cause, int exit_code, const std::string& why);
+  void keep_last_word(protocol::Abort word);
+  std::optional<std::size_t> missed_place(const Join& join) const;
+  void tell_last_word(const Peer& from, const Join& join);
 
   Decision decide(Time now);
   std::optional<Time> wake_at() const;
@@ -169,7 +175,8 @@ class Run {
   bool wants_last_call_ = true;
   std::optional<Time> last_call_at_;
 
-  Time back_by_{};  // for nodes that are away
+  Time back_by_{};                            // for nodes that are away
+  std::optional<protocol::Abort> last_word_;  // while ending
 
   // While settling, and until the next round begins.
   std::optional<Failure> failure_;

@@ -39,6 +39,7 @@ void Run::join(Time now, const Peer& from, const Join& join) {
     send({from.id}, protocol::Refused{*why}, "its options do not fit the run");
     return close({from.id}, "it was refused");
   }
+  if (phase_ == Phase::ending) return tell_last_word(from, join);
   if (join.held && !round_ && plausible(join, terms_)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
   const auto holder = std::ranges::find_if(members_, [&](const auto& each) {
@@ -217,7 +218,7 @@ void Run::misuse(Time now, MemberId id, const std::string& what) {
 }
 
 void Run::keep_alive(Time now) {
-  if (now < next_keep_alive_ || phase_ == Phase::over) return;
+  if (now < next_keep_alive_ || phase_ == Phase::over || phase_ == Phase::ending) return;
   // A server that was stopped itself cannot tell who was silent.
   const bool slept = now > next_keep_alive_ + terms_.ping_interval;
   next_keep_alive_ = now + terms_.ping_interval;

@@ -188,8 +188,10 @@ std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of
 }
 
 Decision Runs::join(Time now, const Peer& from, const Join& join) {
-  if (const auto why = refusal(now, join)) return answer(from.id, protocol::Refused{*why}, *why);
   auto entry = runs_.find(join.run);
+  if (entry != runs_.end() && entry->second.run.has_ended_for(join)) forget(entry);
+  if (const auto why = refusal(now, join)) return answer(from.id, protocol::Refused{*why}, *why);
+  entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
     entry = runs_.emplace(join.run, Entry{Run(server_, join, directory, now), {}}).first;
@@ -211,6 +213,13 @@ Decision Runs::after(Entries::iterator entry, Decision decision) {
   memory_ += bytes - std::exchange(entry->second.bytes, bytes);
   if (entry->second.run.over()) runs_.erase(entry);
   return decision;
+}
+
+// A run without connections.
+void Runs::forget(Entries::iterator entry) {
+  if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
+  memory_ -= entry->second.bytes;
+  runs_.erase(entry);
 }
 
 Decision Runs::with_wake(Decision decision) const {

@@ -79,6 +79,7 @@ class Runs {
   std::optional<std::string> refusal(Time now, const Join& join) const;
   std::optional<std::string> memory_refusal(const Join& join, std::size_t of_run) const;
   Decision after(Entries::iterator entry, Decision decision);
+  void forget(Entries::iterator entry);
   Decision with_wake(Decision decision) const;
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
   Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);

@@ -143,6 +143,22 @@ TEST_P(DaemonTest, AFailureWhileItIsAwayIsToldToWhoeverComesBackLater) {
   }
 }
 
+TEST_P(DaemonTest, AStopSignalWhileOthersAreAwayIsToldToThemWhenTheyComeBack) {
+  begin(wait_);
+  lose();
+  const pid_t launcher = launcher_of(*first_);
+  ::kill(launcher, SIGSTOP);
+  ASSERT_TRUE(comes_to_state(launcher, 'T'));
+  daemon_->start();
+  ASSERT_TRUE(second_->wait_for_error("found the rendezvous at 127.0.0.1:"));
+  ::kill(second_->pid(), SIGTERM);
+  EXPECT_EQ(second_->finish().signal, SIGTERM);
+  ::kill(launcher, SIGCONT);
+  const Finished end = first_->finish();
+  EXPECT_EQ(end.code, 128 + SIGTERM) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("left: stopped by SIGTERM"));
+}
+
 TEST_P(DaemonTest, ANewRoundFollowsWithAFreshStoreAndTheOldBudget) {
   begin(kWorker + " store 3 same-keys >/dev/null || exit 9; " + wait_ +
             "[ $TORCHELASTIC_RESTART_COUNT = 0 ] || exit 0; [ $RANK = 1 ] || exec sleep 60; exit 7",

@@ -64,6 +64,8 @@ Stage::Stage(Programs programs)
       mark_("SOAK_FOLDER=" + folder_.path()),
       lasting_(programs_.rdzvd, folder_ / "rdzvd.log") {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // As nohup and background jobs have it, ddprun would not stop by these.
+  for (const int signo : {SIGINT, SIGHUP, SIGQUIT, SIGTERM}) ::signal(signo, SIG_DFL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   if (test::run(with_host_name("probe", {"/bin/true"})).code != 0)
