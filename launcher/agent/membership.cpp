@@ -298,10 +298,16 @@ bool Membership::store_is_used() const {
 // Goes on ending; called whenever something has changed, and does nothing before finish().
 void Membership::finish_now() {
   if (!done_) return;
+  if (is_unheard()) return later(kGoodbye, [this] { finish_now(); });
   if (store_is_used() && now() < store_until_) return wait_for_store();
   if (hosts_server()) return end_server(left_.value_or("the job has ended"));
-  if (!left_ || !is_connected_) return end();
-  later(kGoodbye, [this] { end(); });
+  end();
+}
+
+// The server closes the connection when it has taken our goodbye and told the others, which a
+// server of our own has to do before it ends.
+bool Membership::is_unheard() const {
+  return left_ && is_connected_ && !server_told_ && now() < finishing_since_ + kGoodbye;
 }
 
 void Membership::wait_for_store() {

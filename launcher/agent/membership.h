@@ -82,6 +82,7 @@ class Membership {
   void wake_at(std::optional<membership::Time> when);
   void later(std::chrono::milliseconds delay, std::function<void()> next);
   bool store_is_used() const;
+  bool is_unheard() const;
   void finish_now();
   void wait_for_store();
   void end_server(const std::string& why);

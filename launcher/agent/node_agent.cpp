@@ -225,8 +225,10 @@ void NodeAgent::on_stop_signal(int signo) {
   if (at_work_) round_->on_stop_signal(signo);
   interrupt({.cause = supervise::Cause::stop_signal, .stop_signal = signo});
   if (!membership_) return;
-  leave("stopped by " + report::signal_name(signo), code_for_all(job_.spec, signo));
+  // The first signal may let this node end at once, and only the next one means what it keeps for
+  // the others.
   membership_->hurry();
+  leave("stopped by " + report::signal_name(signo), code_for_all(job_.spec, signo));
 }
 
 // The guardian sees that this process has stopped and stops as well; SIGCONT comes back through it.
