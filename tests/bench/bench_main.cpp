@@ -1,6 +1,6 @@
-// What launching costs, against a bare posix_spawn and waitpid, cat and torchrun. Figures for
-// people: a missed goal is printed, and only a failed measurement is a failure (exit code 1).
-// docs/benchmarks.md explains the rows.
+// What launching and meeting cost, against a bare posix_spawn and waitpid, cat and torchrun.
+// Figures for people: a missed goal is printed, and only a failed measurement is a failure (exit
+// code 1). docs/benchmarks.md explains the rows.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -20,15 +20,16 @@ namespace ddprun::bench {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: ddprun_bench --ddprun FILE [--rounds N] [--python FILE] [--baseline FILE]\n"
-    "                    [--most-workers N] [--lines N] [--json FILE] [--markdown FILE]\n"
+    "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
+    "                    [--baseline FILE] [--most-workers N] [--lines N] [--json FILE] "
+    "[--markdown FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
-    "groups: launch fail restart output idle train baseline (all of them)\n";
+    "groups: launch fail restart rendezvous output idle train baseline (all of them)\n";
 
 constexpr std::pair<const char*, std::vector<Block> (*)(const Setup&)> kGroups[] = {
-    {"launch", launch_group},    {"fail", fail_group}, {"restart", restart_group},
-    {"output", output_group},    {"idle", idle_group}, {"train", train_group},
-    {"baseline", baseline_group}};
+    {"launch", launch_group},         {"fail", fail_group},        {"restart", restart_group},
+    {"rendezvous", rendezvous_group}, {"output", output_group},    {"idle", idle_group},
+    {"train", train_group},           {"baseline", baseline_group}};
 
 struct Options {
   Setup setup;
@@ -47,6 +48,8 @@ void take(Options& options, const std::string& option, const std::string& value)
   Setup& setup = options.setup;
   if (option == "--ddprun") {
     setup.ddprun = value;
+  } else if (option == "--rdzvd") {
+    setup.rdzvd = value;
   } else if (option == "--python") {
     setup.python = value == "none" ? "" : value;
   } else if (option == "--baseline") {
@@ -120,10 +123,14 @@ void copy_programs(Setup& setup) {
   };
   setup.floor = copy(here / "spawn_floor", "spawn_floor");
   setup.worker = copy(here / "bench_worker", "bench_worker");
+  setup.agents = copy(here / "simulated_agents", "simulated_agents");
   if (fs::exists(here / "train_worker")) {
     setup.train_worker = copy(here / "train_worker", "train_worker");
   }
   setup.train_script = copy(here / "train_worker.py", "train_worker.py");
+  const fs::path beside = fs::path(setup.ddprun).replace_filename("rdzvd");
+  if (setup.rdzvd.empty() && fs::exists(beside)) setup.rdzvd = beside;
+  if (!setup.rdzvd.empty()) setup.rdzvd = copy(setup.rdzvd, "rdzvd");
   setup.ddprun = copy(setup.ddprun, "ddprun");
   if (!setup.baseline.empty()) setup.baseline = copy(setup.baseline, "baseline");
 }

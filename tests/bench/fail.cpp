@@ -2,7 +2,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "tests/bench/fail_nodes.h"
 #include "tests/bench/groups.h"
 #include "tests/bench/silent_job.h"
 
@@ -59,6 +61,8 @@ std::vector<Block> fail_group(const Setup& setup) {
                                    [setup] { return torchrun_death_to_exit(setup, 2); },
                                    2,
                                    no_torchrun(setup)});
+  for (Probe& probe : death_on_two_nodes(setup, "death of 1 of 2 to the end"))
+    blocks.front().probes.push_back(std::move(probe));
   return blocks;
 }
 
@@ -72,6 +76,8 @@ std::vector<Block> restart_group(const Setup& setup) {
     probe.missing = missing;
     blocks.push_back({"restart", {std::move(probe)}});
   }
+  for (Probe& probe : lost_node(setup, "death of 1 of 2 to all running again"))
+    blocks.front().probes.push_back(std::move(probe));
   return blocks;
 }
 

@@ -35,6 +35,10 @@ std::string no_torchrun(const Setup& setup) {
   return setup.python.empty() ? "no torchrun (give --python FILE)" : "";
 }
 
+std::string no_rdzvd(const Setup& setup) {
+  return setup.rdzvd.empty() ? "no rdzvd beside ddprun (give --rdzvd FILE)" : "";
+}
+
 std::string no_worker_sdk(const Setup& setup) {
   return setup.train_worker.empty() ? "this build has no worker SDK" : "";
 }

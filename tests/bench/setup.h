@@ -13,8 +13,10 @@ using Words = std::vector<std::string>;
 struct Setup {
   std::string ddprun;
   Words ddprun_options;  // put before all others
+  std::string rdzvd;     // empty: none
   std::string floor;     // the programs of this folder
   std::string worker;
+  std::string agents;
   std::string train_worker;  // empty: this build has no worker SDK
   std::string train_script;  // the same in Python
   std::string python;        // one that has torch; empty: no torchrun
@@ -35,6 +37,8 @@ Words torchrun_words(const Setup& setup, int workers, const Words& options = {})
 
 // Why rows of torchrun are missing; empty when they are not.
 std::string no_torchrun(const Setup& setup);
+// Why rows of rdzvd are missing; empty when they are not.
+std::string no_rdzvd(const Setup& setup);
 // Why rows of the worker SDK are missing; empty when they are not.
 std::string no_worker_sdk(const Setup& setup);
 // Why rows that need `option`, a name and its value and perhaps more, are missing: ddprun refuses

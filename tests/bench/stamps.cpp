@@ -8,11 +8,28 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
 namespace ddprun::bench {
+namespace {
+
+std::vector<Life> once_complete(std::size_t count,
+                                const std::function<std::vector<Life>()>& current) {
+  const std::int64_t limit = now_ns() + 20'000'000'000;
+  for (;;) {
+    std::vector<Life> found = current();
+    if (found.size() >= count) return found;
+    if (now_ns() > limit)
+      throw std::runtime_error("only " + std::to_string(found.size()) + " of " +
+                               std::to_string(count) + " workers ran after 20 s");
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+}
+
+}  // namespace
 
 Stamps::Stamps() : path_(std::filesystem::temp_directory_path() / "ddprun-bench-XXXXXX") {
   const int fd = ::mkstemp(path_.data());
@@ -30,27 +47,32 @@ Stamps::~Stamps() {
   ::unlink(path_.c_str());
 }
 
-std::vector<Life> Stamps::lives(int attempt) const {
+template <class Wanted>
+std::vector<Life> Stamps::select(const Wanted& wanted) const {
   std::vector<Life> found;
   const int used = std::min(page_->used.load(), StampPage::kStamps);
   for (int i = 0; i < used; ++i) {
     const Stamp& stamp = page_->stamps[i];
-    if (stamp.started != 0 && stamp.attempt == attempt)
+    if (stamp.started != 0 && wanted(stamp))
       found.push_back({stamp.pid, stamp.started, stamp.ended});
   }
   return found;
 }
 
+std::vector<Life> Stamps::lives(int attempt) const {
+  return select([attempt](const Stamp& stamp) { return stamp.attempt == attempt; });
+}
+
+std::vector<Life> Stamps::lives_after(std::int64_t time) const {
+  return select([time](const Stamp& stamp) { return stamp.started > time; });
+}
+
 std::vector<Life> Stamps::wait_for(std::size_t count, int attempt) const {
-  const std::int64_t limit = now_ns() + 20'000'000'000;
-  for (;;) {
-    std::vector<Life> found = lives(attempt);
-    if (found.size() >= count) return found;
-    if (now_ns() > limit)
-      throw std::runtime_error("only " + std::to_string(found.size()) + " of " +
-                               std::to_string(count) + " workers ran after 20 s");
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-  }
+  return once_complete(count, [this, attempt] { return lives(attempt); });
+}
+
+std::vector<Life> Stamps::wait_for_after(std::int64_t time, std::size_t count) const {
+  return once_complete(count, [this, time] { return lives_after(time); });
 }
 
 std::int64_t last_start(const std::vector<Life>& lives) {

@@ -63,10 +63,16 @@ class Stamps {
 
   // Those that have started in `attempt` so far.
   std::vector<Life> lives(int attempt = 0) const;
-  // The same once there are `count` of them. Throws std::runtime_error after 20 s.
+  // Those that have started after this now_ns(), whatever their attempt.
+  std::vector<Life> lives_after(std::int64_t time) const;
+  // The same once there are `count` of them. Both throw std::runtime_error after 20 s.
   std::vector<Life> wait_for(std::size_t count, int attempt = 0) const;
+  std::vector<Life> wait_for_after(std::int64_t time, std::size_t count) const;
 
  private:
+  template <class Wanted>
+  std::vector<Life> select(const Wanted& wanted) const;
+
   std::string path_;
   StampPage* page_ = nullptr;
 };
