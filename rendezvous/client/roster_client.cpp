@@ -322,7 +322,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     tell_problem();
     if (closed_) return;
     const milliseconds pause = pause_;
-    pause_ = std::min(pause_ * 3 / 2, options_.longest_pause);
+    pause_ = std::min(2 * pause_, options_.longest_pause);
     look_up_after(pause);
   }
 

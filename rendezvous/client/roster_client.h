@@ -20,8 +20,9 @@ namespace ddprun::client {
 struct RosterClientOptions {
   std::string host;  // a name, or a literal without brackets
   std::uint16_t port = 0;
-  // Between two tries; grows from the first to the longest.
-  std::chrono::milliseconds first_pause{20};
+  // Between two tries; doubles from the first to the longest. Nodes that are started together find
+  // the server a few milliseconds later than they look for it.
+  std::chrono::milliseconds first_pause{2};
   std::chrono::milliseconds longest_pause{500};
   std::chrono::milliseconds connect_timeout{5'000};     // of one address
   std::chrono::milliseconds handshake_timeout{10'000};  // until the server's opening is there
