@@ -1,6 +1,6 @@
-// What launching and meeting cost, against a bare posix_spawn and waitpid, cat and torchrun.
-// Figures for people: a missed goal is printed, and only a failed measurement is a failure (exit
-// code 1). docs/benchmarks.md explains the rows.
+// What launching and meeting cost, against a bare posix_spawn and waitpid, cat and PyTorch. Figures
+// for people: a missed goal is printed, and only a failed measurement is a failure (exit code 1).
+// docs/benchmarks.md explains the rows.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -21,15 +21,17 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
-    "                    [--baseline FILE] [--most-workers N] [--lines N] [--json FILE] "
-    "[--markdown FILE]\n"
+    "                    [--baseline FILE] [--most-workers N] [--most-clients N]\n"
+    "                    [--lines N] [--json FILE] [--markdown FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
-    "groups: launch fail restart rendezvous output idle train baseline (all of them)\n";
+    "groups: launch fail restart rendezvous store output idle train baseline (all of them)\n";
 
 constexpr std::pair<const char*, std::vector<Block> (*)(const Setup&)> kGroups[] = {
-    {"launch", launch_group},         {"fail", fail_group},        {"restart", restart_group},
-    {"rendezvous", rendezvous_group}, {"output", output_group},    {"idle", idle_group},
-    {"train", train_group},           {"baseline", baseline_group}};
+    {"launch", launch_group},    {"fail", fail_group},
+    {"restart", restart_group},  {"rendezvous", rendezvous_group},
+    {"store", store_group},      {"output", output_group},
+    {"idle", idle_group},        {"train", train_group},
+    {"baseline", baseline_group}};
 
 struct Options {
   Setup setup;
@@ -62,6 +64,8 @@ void take(Options& options, const std::string& option, const std::string& value)
     options.rounds = count_in(option, value);
   } else if (option == "--most-workers") {
     setup.most_workers = count_in(option, value);
+  } else if (option == "--most-clients") {
+    setup.most_clients = count_in(option, value);
   } else if (option == "--lines") {
     setup.lines = count_in(option, value);
   } else {
@@ -128,6 +132,9 @@ void copy_programs(Setup& setup) {
     setup.train_worker = copy(here / "train_worker", "train_worker");
   }
   setup.train_script = copy(here / "train_worker.py", "train_worker.py");
+  setup.store_clients = copy(here / "store_clients", "store_clients");
+  setup.names = copy(here / "names", "names");
+  setup.libuv_store = copy(here / "libuv_store.py", "libuv_store.py");
   const fs::path beside = fs::path(setup.ddprun).replace_filename("rdzvd");
   if (setup.rdzvd.empty() && fs::exists(beside)) setup.rdzvd = beside;
   if (!setup.rdzvd.empty()) setup.rdzvd = copy(setup.rdzvd, "rdzvd");

@@ -16,6 +16,8 @@ std::vector<Block> fail_group(const Setup& setup);
 std::vector<Block> restart_group(const Setup& setup);
 // Nodes of one job that meet, against torchrun's c10d; a thousand simulated agents.
 std::vector<Block> rendezvous_group(const Setup& setup);
+// Thousands of clients that join through one store, against PyTorch's libuv server.
+std::vector<Block> store_group(const Setup& setup);
 // A million lines to the console and into a log file, against cat and torchrun; delay of a line.
 std::vector<Block> output_group(const Setup& setup);
 // Wake-ups and memory while all workers are silent.

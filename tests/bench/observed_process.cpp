@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -78,6 +79,14 @@ double pss_megabytes(pid_t pid) {
     if (word == "Pss:" && rollup >> kilobytes) return kilobytes / 1024;
   }
   throw std::runtime_error("no Pss in " + (proc(pid) / "smaps_rollup").string());
+}
+
+double cpu_milliseconds(pid_t pid) {
+  clockid_t clock{};
+  timespec spent{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &spent) != 0)
+    throw std::runtime_error("no CPU clock of process " + std::to_string(pid));
+  return static_cast<double>(spent.tv_sec) * 1e3 + static_cast<double>(spent.tv_nsec) / 1e6;
 }
 
 std::int64_t context_switches(pid_t pid) {

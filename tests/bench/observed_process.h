@@ -40,6 +40,9 @@ pid_t parent_of(pid_t pid);
 // share them.
 double pss_megabytes(pid_t pid);
 
+// The CPU time of all its threads so far.
+double cpu_milliseconds(pid_t pid);
+
 // How often the process was given a CPU so far: its voluntary and involuntary context switches.
 std::int64_t context_switches(pid_t pid);
 

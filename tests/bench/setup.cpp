@@ -35,6 +35,15 @@ std::string no_torchrun(const Setup& setup) {
   return setup.python.empty() ? "no torchrun (give --python FILE)" : "";
 }
 
+std::string no_torch(const Setup& setup) {
+  return setup.python.empty() ? "no PyTorch for Python (give --python FILE)" : "";
+}
+
+std::string no_names(const Setup& setup, const std::string& how) {
+  ObservedProcess names({setup.names, how, "/bin/true"});
+  return names.wait() == 0 ? "" : "no other name service can be had (needs root)";
+}
+
 std::string no_rdzvd(const Setup& setup) {
   return setup.rdzvd.empty() ? "no rdzvd beside ddprun (give --rdzvd FILE)" : "";
 }

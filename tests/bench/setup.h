@@ -17,12 +17,16 @@ struct Setup {
   std::string floor;     // the programs of this folder
   std::string worker;
   std::string agents;
+  std::string store_clients;
+  std::string names;
+  std::string libuv_store;   // a script
   std::string train_worker;  // empty: this build has no worker SDK
   std::string train_script;  // the same in Python
   std::string python;        // one that has torch; empty: no torchrun
   std::string baseline;      // another build of ddprun; empty: none
   int most_workers = 512;    // larger groups are left out
-  int lines = 1'000'000;     // of the output group
+  int most_clients = 10'000;
+  int lines = 1'000'000;  // of the output group
 
   // The same with `baseline` in the place of ddprun.
   Setup with_baseline() const;
@@ -37,6 +41,11 @@ Words torchrun_words(const Setup& setup, int workers, const Words& options = {})
 
 // Why rows of torchrun are missing; empty when they are not.
 std::string no_torchrun(const Setup& setup);
+// The same for other rows that need PyTorch for Python.
+std::string no_torch(const Setup& setup);
+// Why no program can be run with another name service ("none", "silent", a number of milliseconds);
+// empty when one can.
+std::string no_names(const Setup& setup, const std::string& how);
 // Why rows of rdzvd are missing; empty when they are not.
 std::string no_rdzvd(const Setup& setup);
 // Why rows of the worker SDK are missing; empty when they are not.
