@@ -332,7 +332,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     tell(RosterUnreachable{told_, nobody_listens_});
   }
 
+  // A try that has only begun has nothing to say yet; what the one before it has found does.
   void give_up_in_time() {
+    if (!connected_ && !told_.empty()) problem_ = told_;
     finish(RosterGaveUp{endpoint_text(options_) + " could not be reached within " +
                         span_text(told_patience_) + ": " + problem_});
   }
