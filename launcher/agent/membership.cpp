@@ -40,8 +40,7 @@ membership::MemberOptions member_options(const Job& job) {
 }
 
 // A loopback endpoint means that all nodes are on this host; the store then listens there only.
-bool all_on_this_host(const Job& job, const std::string& local_address) {
-  const std::string& host = spec_of(job).endpoint.value.host;
+bool all_on_this_host(const std::string& host, const std::string& local_address) {
   return membership::is_loopback(local_address) &&
          (host == "localhost" || membership::is_loopback(host));
 }
@@ -178,7 +177,7 @@ void Membership::say_join(const membership::SayJoin& order) {
     store_port_ = *port;
   }
   const bool everywhere = membership::is_loopback(connected_.local_address) &&
-                          !all_on_this_host(job_, connected_.local_address);
+                          !all_on_this_host(host_.host(), connected_.local_address);
   protocol::Join join = join_of(job_, connected_.local_address,
                                 everywhere ? addresses_for_others(interfaces(), default_address())
                                            : std::vector<std::string>{});
@@ -236,7 +235,7 @@ Result<std::uint16_t> Membership::fresh_store() {
     server::ServerOptions options;
     const std::string& here = connected_.local_address;
     const bool exactly = !spec_of(job_).local_addr &&
-                         (!membership::is_loopback(here) || all_on_this_host(job_, here));
+                         (!membership::is_loopback(here) || all_on_this_host(host_.host(), here));
     options.address = exactly ? here : "";
     store_ = std::make_unique<StoreHost>(io_, std::move(options), output_);
   }

@@ -25,6 +25,12 @@ membership::HostingQuestion question_of(const cli::RendezvousSpec& spec) {
           .host = spec.endpoint.value.host};
 }
 
+// Its name may be one that only Slurm knows.
+bool is_node_of_slurm(const cli::RendezvousSpec& spec) {
+  return spec.engine == cluster::Engine::slurm &&
+         std::ranges::find(spec.hosts, spec.endpoint.value.host) != spec.hosts.end();
+}
+
 }  // namespace
 
 ServerHost::ServerHost(boost::asio::io_context& io, const Job& job, output::Output& output,
@@ -39,12 +45,28 @@ ServerHost::ServerHost(boost::asio::io_context& io, const Job& job, output::Outp
 void ServerHost::find(std::chrono::nanoseconds patience) {
   patience_ = patience;
   deadline_ = Clock::now() + patience;
+  if (!slurm_host_ && is_node_of_slurm(job_.spec.rendezvous)) return ask_slurm();
+  find_host();
+}
+
+void ServerHost::ask_slurm() {
+  slurm_host_.emplace(io_, job_.environment, question_.host,
+                      [this](const Result<SlurmHost::Found>& found) {
+                        if (!found) return hooks_.gave_up(found.error().text);
+                        question_.host = found->host;
+                        if (!found->notice.empty()) hooks_.say(found->notice);
+                        find_host();
+                      });
+}
+
+void ServerHost::find_host() {
   if (membership::never_hosts(question_)) return hooks_.connect(question_.host);
   look_up();
 }
 
 void ServerHost::stop_looking() {
   timer_.cancel();
+  slurm_host_.reset();
   look_up_.reset();
   hosting_ = {};
 }

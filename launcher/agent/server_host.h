@@ -10,6 +10,7 @@
 #include <string>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/slurm_host.h"
 #include "launcher/membership/hosting.h"
 #include "launcher/output/output.h"
 #include "rendezvous/client/look_up.h"
@@ -44,11 +45,16 @@ class ServerHost {
   // The client has found that nobody listens there.
   void on_nobody_there();
 
+  // Where the server is looked for: the endpoint's host, or what Slurm has for that name.
+  const std::string& host() const { return question_.host; }
+
   // None while this node does not host.
   server::RosterServer* server() { return server_.get(); }
   const server::RosterServer* server() const { return server_.get(); }
 
  private:
+  void ask_slurm();
+  void find_host();
   void look_up();
   void on_looking(std::chrono::milliseconds pause);
   void on_found(Result<client::Addresses> found);
@@ -65,6 +71,7 @@ class ServerHost {
   membership::Hosting hosting_;
   std::chrono::steady_clock::time_point deadline_;
   std::chrono::nanoseconds patience_{};
+  std::optional<SlurmHost> slurm_host_;
   std::optional<client::LookUp> look_up_;
   std::unique_ptr<server::RosterServer> server_;
   boost::asio::steady_timer timer_;

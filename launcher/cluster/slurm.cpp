@@ -1,5 +1,6 @@
 #include "launcher/cluster/allocation.h"
 #include "launcher/cluster/host_list.h"
+#include "launcher/cluster/slurm_node.h"
 #include "launcher/cluster/variables.h"
 
 namespace ddprun::cluster {
@@ -100,6 +101,10 @@ Result<void> read_hosts(const Variables& variables, const Place& place, Allocati
                  shown(*allocation.nodes)};
   allocation.hosts = std::move(*hosts);
   allocation.host = Sourced<std::string>{allocation.hosts.front(), list->source};
+  const auto aliases = text_of(variables, {"SLURM_NODE_ALIASES"});
+  if (!aliases) return {};
+  if (auto address = alias_address(aliases->value, allocation.host->value))
+    allocation.host = Sourced<std::string>{std::move(*address), aliases->source};
   return {};
 }
 

@@ -44,6 +44,10 @@ struct LookUp::Answer {
   Result<Addresses> addresses = Error{"it was not looked up"};
 };
 
+bool is_no_such_name(const Error& error) {
+  return error.text == ::gai_strerror(EAI_NONAME) || error.text == ::gai_strerror(EAI_NODATA);
+}
+
 LookUp::LookUp(boost::asio::io_context& io, const std::string& host, Done done)
     : answered_(io),
       answer_(std::make_shared<Answer>()),

@@ -41,4 +41,7 @@ class LookUp {
   std::shared_ptr<Done> done_;  // the callbacks hold it weakly
 };
 
+// The resolver knows that there is no such name; asking it again soon will not help.
+bool is_no_such_name(const Error& error);
+
 }  // namespace ddprun::client

@@ -16,10 +16,12 @@ class BatchTest : public SlurmTest {
   // Submits `script` with `options` to all nodes, and returns the number of the job. What it writes
   // is in the file "out".
   std::string submit(const std::string& script, Words options) const {
-    Words words{"sbatch", "--parsable", "--output=out", "--open-mode=append", "--job-name", job()};
+    Words words = environment_;
+    words.insert(words.end(), {"sbatch", "--parsable", "--output=out", "--open-mode=append",
+                               "--job-name", job()});
     words.insert(words.end(), options.begin(), options.end());
     words.push_back(slurm().write(job() + ".sbatch", script));
-    const Finished end = slurm().run(words, {.environment = environment_});
+    const Finished end = slurm().run(words);
     EXPECT_EQ(end.code, 0) << end.err;
     return lines(end.out).at(0);
   }
@@ -29,7 +31,7 @@ class BatchTest : public SlurmTest {
     return comes_true([&] { return count_of(text, output()) >= times; });
   }
 
-  Words environment_;
+  Words environment_;  // of the job, in front of ours
 };
 
 std::string script_of(const Words& srun) {
@@ -71,8 +73,7 @@ TEST_F(BatchTest, IsWarnedBeforeItsTimeIsUpAndRunsAgainWhenItIsRequeued) {
 
 TEST_F(BatchTest, TheExampleTrainsOnAllGpusOfItsNodes) {
   const std::string bin = std::string(DDPRUN_BIN);
-  environment_ = {"PATH=" + bin + ":/usr/bin:/bin", "PET_SIMULATE_GPUS=8",
-                  "PET_MASTER_ADDR=127.0.0.1"};
+  environment_ = {"PATH=" + bin + ":/usr/bin:/bin", "PET_SIMULATE_GPUS=8"};
   const std::string program = slurm().write("train", "#!/bin/sh\necho rank $RANK of $WORLD_SIZE\n");
   ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
   submit(read_file(std::string(DDPRUN_PACKAGING) + "/slurm/ddprun.sbatch").value_or(""), {});

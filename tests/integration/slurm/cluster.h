@@ -31,7 +31,8 @@ class SlurmCluster {
   ~SlurmCluster();
   SlurmCluster(const SlurmCluster&) = delete;
 
-  // Runs one of Slurm's commands, "srun" or "scancel", in folder().
+  // Runs one of Slurm's commands, "srun" or "scancel", in folder(). Variables may
+  // stand in front of it, as for env.
   std::unique_ptr<Program> start(Words words, RunOptions options = {}) const;
   Finished run(Words words, RunOptions options = {}) const;
 

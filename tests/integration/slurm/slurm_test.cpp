@@ -49,7 +49,7 @@ std::string SlurmTest::job() {
 Words SlurmTest::on_all_nodes(const Words& options, const std::string& script) const {
   Words words{"srun",       "--nodes", std::to_string(SlurmCluster::kNodes), "--ntasks-per-node=1",
               "--job-name", job()};
-  Words launch{"--cluster", "slurm", "--master-addr", "127.0.0.1"};
+  Words launch{"--cluster", "slurm"};
   launch.insert(launch.end(), options.begin(), options.end());
   launch.insert(launch.end(), {"--", "sh", slurm().write(job() + ".sh", script)});
   launch = ddprun_words(launch);

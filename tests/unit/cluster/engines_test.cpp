@@ -77,6 +77,17 @@ TEST(Slurm, TheJobSaysWhatAnOldSlurmDoesNotSayOfTheStep) {
   EXPECT_EQ(old.host->value, "gpu01");
 }
 
+TEST(Slurm, AnAddressThatItSetsIsBetterThanTheName) {
+  const Allocation cloud = allocation_of(
+      Engine::slurm, with(step(), {{"SLURM_NODE_ALIASES", "gpu02:10.0.0.2:a,gpu03:10.0.0.3:b"}}));
+  EXPECT_EQ(cloud.host->value, "10.0.0.2");
+  EXPECT_EQ(cloud.host->source, "SLURM_NODE_ALIASES");
+  EXPECT_THAT(cloud.hosts, ElementsAre("gpu02", "gpu03"));
+  EXPECT_EQ(
+      allocation_of(Engine::slurm, with(step(), {{"SLURM_NODE_ALIASES", "(null)"}})).host->value,
+      "gpu02");
+}
+
 TEST(Slurm, IsNotWhereItsVariablesAreNot) {
   EXPECT_THAT(error_of(Engine::slurm, {}), HasSubstr("SLURM_JOB_ID is not set"));
   EXPECT_THAT(error_of(Engine::slurm, with(step(), {{"SLURM_NODEID", "(unset)"}})),

@@ -1,0 +1,149 @@
+#include "launcher/agent/asked_tool.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstring>
+#include <utility>
+
+#include "launcher/process/program.h"
+#include "launcher/process/spawn.h"
+#include "launcher/process/wait.h"
+#include "rendezvous/base/span_text.h"
+
+namespace ddprun::agent {
+namespace {
+
+using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
+
+constexpr std::size_t kMostBytes = 65'536;
+constexpr int kPatienceAfterKillMs = 200;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+struct AskedTool::Running : std::enable_shared_from_this<Running> {
+  Running(boost::asio::io_context& io, std::string the_name, Done the_done)
+      : name(std::move(the_name)), done(std::move(the_done)), output(io), ended(io), timer(io) {}
+
+  void start(const std::vector<std::string>& words, const cli::Environment& environment);
+  void wait_until(std::chrono::milliseconds limit);
+  void read();
+  void wait_for_end();
+  void finish(Result<std::string> answer);
+  void stop();
+
+  std::string name;
+  Done done;
+  pid_t pid = 0;  // 0: not running
+  stream_descriptor output;
+  stream_descriptor ended;  // a pidfd
+  boost::asio::steady_timer timer;
+  std::array<char, 4096> buffer{};
+  std::string text;
+};
+
+void AskedTool::Running::start(const std::vector<std::string>& words,
+                               const cli::Environment& environment) {
+  const auto program =
+      process::find_program(name, environment.get("PATH").value_or(process::kDefaultPath));
+  if (program.error != 0) return finish(Error{name + " is not there: " + strerror(program.error)});
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return finish(Error{std::string("pipe: ") + strerror(errno)});
+  output.assign(ends[0]);
+  const UniqueFd writing(ends[1]);
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  auto child = process::spawn({.path = program.path,
+                               .argv = words,
+                               .env = environment.entries(),
+                               .in = null.get(),
+                               .out = writing.get(),
+                               .err = writing.get()},
+                              {.launcher = ::getpid()});
+  if (!child) return finish(Error{name + " cannot be started: " + strerror(child.error().error)});
+  pid = child->pid;
+  ended.assign(child->pidfd.release());
+  read();
+}
+
+void AskedTool::Running::wait_until(std::chrono::milliseconds limit) {
+  timer.expires_after(limit);
+  timer.async_wait([self = shared_from_this(), limit](error_code canceled) {
+    if (!canceled) self->finish(Error{self->name + " gave no answer within " + span_text(limit)});
+  });
+}
+
+void AskedTool::Running::read() {
+  output.async_read_some(boost::asio::buffer(buffer),
+                         [self = shared_from_this()](error_code failed, std::size_t got) {
+                           if (!self->done) return;
+                           self->text.append(self->buffer.data(), got);
+                           if (failed || self->text.size() > kMostBytes)
+                             self->wait_for_end();
+                           else
+                             self->read();
+                         });
+}
+
+void AskedTool::Running::wait_for_end() {
+  ended.async_wait(stream_descriptor::wait_read, [self = shared_from_this()](error_code canceled) {
+    if (canceled || !self->done) return;
+    const auto status = process::reap(self->ended.native_handle());
+    self->pid = 0;
+    if (status && status->success())
+      return self->finish({boost::system::in_place_value, std::move(self->text)});
+    self->finish(Error{self->name + " ended with " +
+                       std::to_string(status ? status->shell_code() : 0) + ": " +
+                       first_line(self->text)});
+  });
+}
+
+void AskedTool::Running::finish(Result<std::string> answer) {
+  Done tell = std::exchange(done, nullptr);
+  stop();
+  if (!tell) return;
+  // Not from inside the constructor, and not where `tell` destroys what calls it.
+  boost::asio::post(timer.get_executor(),
+                    [self = weak_from_this(), tell = std::move(tell), answer = std::move(answer)] {
+                      if (!self.expired()) tell(answer);
+                    });
+}
+
+void AskedTool::Running::stop() {
+  done = nullptr;
+  timer.cancel();
+  if (pid != 0) {
+    ::kill(-pid, SIGKILL);
+    pollfd end{ended.native_handle(), POLLIN, 0};
+    if (::poll(&end, 1, kPatienceAfterKillMs) > 0) process::reap(ended.native_handle());
+    pid = 0;
+  }
+  error_code ignored;
+  output.close(ignored);
+  ended.close(ignored);
+}
+
+AskedTool::AskedTool(boost::asio::io_context& io, const std::vector<std::string>& words,
+                     const cli::Environment& environment, std::chrono::milliseconds limit,
+                     Done done)
+    : running_(std::make_shared<Running>(io, words.front(), std::move(done))) {
+  running_->wait_until(limit);
+  running_->start(words, environment);
+}
+
+AskedTool::~AskedTool() {
+  running_->stop();
+}
+
+}  // namespace ddprun::agent

@@ -1,0 +1,60 @@
+#include "launcher/agent/slurm_host.h"
+
+#include <utility>
+
+#include "launcher/cluster/slurm_node.h"
+
+namespace ddprun::agent {
+namespace {
+
+constexpr std::chrono::milliseconds kResolverAlone{1'000};  // then Slurm is asked as well
+constexpr std::chrono::milliseconds kSlurm{5'000};
+
+}  // namespace
+
+SlurmHost::SlurmHost(boost::asio::io_context& io, const cli::Environment& environment,
+                     std::string name, Done done)
+    : io_(io),
+      environment_(environment),
+      name_(std::move(name)),
+      done_(std::move(done)),
+      patience_(io) {
+  look_up_.emplace(io_, name_, [this](const auto& found) { on_looked_up(found); });
+  patience_.expires_after(kResolverAlone);
+  patience_.async_wait([this](boost::system::error_code canceled) {
+    if (!canceled) ask_slurm();
+  });
+}
+
+void SlurmHost::on_looked_up(const Result<client::Addresses>& found) {
+  if (found) return finish(Found{name_});
+  if (client::is_no_such_name(found.error())) no_such_name_ = found.error();
+  ask_slurm();
+}
+
+void SlurmHost::ask_slurm() {
+  patience_.cancel();
+  if (scontrol_) return;
+  scontrol_.emplace(io_, std::vector<std::string>{"scontrol", "--oneliner", "show", "node", name_},
+                    environment_, kSlurm,
+                    [this](const auto& answer) { on_slurm_answered(answer); });
+}
+
+void SlurmHost::on_slurm_answered(const Result<std::string>& answer) {
+  const auto address = answer ? cluster::node_address(*answer) : std::nullopt;
+  if (address && *address != name_)
+    return finish(Found{*address, "'" + name_ + "' cannot be looked up; Slurm has " + *address +
+                                      " for it (scontrol show node)"});
+  if (!no_such_name_) return finish(Found{name_});
+  finish(Error{"'" + name_ + "' cannot be looked up: " + no_such_name_->text +
+               "; Slurm has no other address for it (" +
+               (answer ? "scontrol show node " + name_ : answer.error().text) +
+               "); give --master-addr, an address of the job's first node"});
+}
+
+void SlurmHost::finish(Result<Found> found) {
+  patience_.cancel();
+  if (Done tell = std::exchange(done_, nullptr)) tell(std::move(found));
+}
+
+}  // namespace ddprun::agent

@@ -1,0 +1,103 @@
+// Names of nodes that the resolver does not have: Slurm is asked, here by a scontrol of the test's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class SlurmNames : public testing::Test {
+ protected:
+  // What scontrol does when it is asked for a node.
+  void set_scontrol(const std::string& script) const {
+    const std::string path = folder_ / "scontrol";
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    ::chmod(path.c_str(), 0700);
+  }
+  // A node of a step on `nodes`, whose worker says where node rank 0 is.
+  std::unique_ptr<Program> node(int rank, const std::string& nodes) const {
+    std::vector<std::string> words{"/usr/bin/env",
+                                   "PATH=" + folder_.path() + ":/usr/bin:/bin",
+                                   "LD_PRELOAD=" DDPRUN_ONLY_SLURM_KNOWS,
+                                   "SLURM_JOB_ID=" + std::to_string(::getpid()),
+                                   "SLURM_STEP_ID=0",
+                                   "SLURM_STEP_NUM_NODES=2",
+                                   "SLURM_STEP_NUM_TASKS=2",
+                                   "SLURM_NODEID=" + std::to_string(rank),
+                                   "SLURM_STEP_NODELIST=" + nodes};
+    const auto launch =
+        ddprun_words({"--cluster", "slurm", "--device", "cpu", "-n", "1", "--", "sh", "-c",
+                      "echo rank $RANK of $WORLD_SIZE at $MASTER_ADDR"});
+    words.insert(words.end(), launch.begin(), launch.end());
+    return std::make_unique<Program>(words);
+  }
+  // Both nodes, at the same time.
+  std::vector<Finished> both(const std::string& nodes) const {
+    const auto first = node(0, nodes), second = node(1, nodes);
+    std::vector<Finished> ends;
+    for (const auto& each : {first.get(), second.get()}) ends.push_back(each->finish());
+    return ends;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(SlurmNames, TheAddressThatSlurmHasIsUsed) {
+  set_scontrol(
+      "[ \"$*\" = '--oneliner show node only1' ] && "
+      "echo NodeName=$4 Arch=x86_64 NodeAddr=127.0.0.1 NodeHostName=only1");
+  const auto ends = both("only[1-2]");
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(ends[rank].code, 0) << ends[rank].err;
+    EXPECT_EQ(ends[rank].out, "rank " + std::to_string(rank) + " of 2 at 127.0.0.1\n");
+  }
+}
+
+TEST_F(SlurmNames, AResolverThatDoesNotAnswerIsNotWaitedFor) {
+  set_scontrol("echo NodeName=$4 Arch=x86_64 NodeAddr=127.0.0.1 NodeHostName=$4");
+  for (const Finished& end : both("slow[1-2]")) {
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_LT(end.took, seconds(10));
+  }
+}
+
+TEST_F(SlurmNames, ANameThatNobodyKnowsEndsTheJobAtOnce) {
+  set_scontrol("echo NodeName=$4 Arch=x86_64 NodeAddr=$4 NodeHostName=$4");
+  for (const Finished& end : both("only[1-2]")) {
+    EXPECT_EQ(end.code, 125);
+    EXPECT_THAT(end.err, HasSubstr("ddprun: 'only1' cannot be looked up: Name or service not "
+                                   "known; Slurm has no other address for it (scontrol show node "
+                                   "only1); give --master-addr, an address of the job's first "
+                                   "node"));
+    EXPECT_LT(end.took, seconds(10));
+  }
+}
+
+TEST_F(SlurmNames, WhySlurmCouldNotBeAskedIsSaid) {
+  set_scontrol("echo slurm_load_node error: Unable to contact slurm controller; exit 1");
+  for (const Finished& end : both("only[1-2]"))
+    EXPECT_THAT(end.err, HasSubstr("(scontrol ended with 1: slurm_load_node error: Unable to "
+                                   "contact slurm controller); give --master-addr"));
+}
+
+TEST_F(SlurmNames, ANameThatTheResolverHasIsNotAskedFor) {
+  set_scontrol("echo NodeAddr=192.0.2.1");
+  for (const Finished& end : both("localhost,only2")) {
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_THAT(end.err, Not(HasSubstr("scontrol")));
+  }
+}
+
+}  // namespace
+}  // namespace ddprun::test
