@@ -184,6 +184,7 @@ Work CollectiveCall::start(const std::function<c10::intrusive_ptr<c10d::Work>()>
   state->group = group_;
   state->what = what_;
   state->waits_for = waits_for_;
+  state->only_whole_waits = only_whole_waits_;
   state->results = std::move(results);
   state->finish = std::move(finish);
   Work work(std::move(state));

@@ -40,6 +40,8 @@ class CollectiveCall {
   int index_of(int global_rank) const;
   // It is this rank that start() waits for.
   void waits_for(int global_rank) { waits_for_ = {.all = false, .rank = global_rank}; }
+  // Its Work takes no limit for wait.
+  void waits_only_as_a_whole() { only_whole_waits_ = true; }
   // A tensor that is only read: defined, on a device and, if `typed`, of a type of the backend.
   void check_input(const at::Tensor& tensor, const std::string& name, bool typed = true) const;
   // One that is written to: contiguous as well.
@@ -66,6 +68,7 @@ class CollectiveCall {
   std::shared_ptr<GroupState> group_;
   const char* what_;
   WaitsFor waits_for_;
+  bool only_whole_waits_ = false;
 };
 
 // What is sent for `tensor`: pairs of real numbers for complex ones, which Gloo does not know.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "ddp/functional.h"
@@ -139,8 +140,9 @@ at::Tensor gather(const std::vector<Part>& parts, const c10::Device& device, std
     const auto name = replica_name(i, parts[i].input.device());
     translated(own_rank(), name, [&] {
       if (parts[i].error) std::rethrow_exception(parts[i].error);
+      if (!parts[i].output.defined()) throw std::runtime_error("its output is undefined");
+      outputs.push_back(parts[i].output.to(device));
     });
-    outputs.push_back(parts[i].output.to(device));
   }
   return translated(own_rank(), "data_parallel: joining the outputs",
                     [&] { return at::cat(outputs, dim); });

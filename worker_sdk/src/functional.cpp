@@ -38,10 +38,12 @@ bool same_device(const c10::Device& one, const c10::Device& other) {
 std::vector<at::Tensor> scatter(const char* what, const at::Tensor& tensor,
                                 const std::vector<c10::Device>& devices, std::int64_t dim) {
   check_devices(what, devices);
-  if (tensor.defined() && tensor.dim() > 0 && (dim < 0 || dim >= tensor.dim())) {
-    refuse(std::string(what) + ": dim is " + std::to_string(dim) + "; it must be 0 to " +
-           std::to_string(tensor.dim() - 1) + " for " + describe(tensor));
+  if (tensor.defined() && tensor.dim() > 0 && (dim < -tensor.dim() || dim >= tensor.dim())) {
+    refuse(std::string(what) + ": dim is " + std::to_string(dim) + "; it must be " +
+           std::to_string(-tensor.dim()) + " to " + std::to_string(tensor.dim() - 1) + " for " +
+           describe(tensor));
   }
+  if (tensor.defined() && dim < 0) dim += tensor.dim();
   if (!tensor.defined() || dim < 0 || dim >= tensor.dim() || tensor.size(dim) == 0) {
     refuse(std::string(what) + ": expected a tensor with at least one row in dimension " +
            std::to_string(dim) + " to cut, found " +

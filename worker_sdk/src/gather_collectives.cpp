@@ -147,20 +147,23 @@ Work scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, in
 
 namespace {
 
-// Gloo of LibTorch 2.7 silently adds up whatever the operation is, so that the others are done
-// here.
+// Gloo's own: with LibTorch 2.7 it silently adds up whatever the operation is, and what it returns
+// is never completed, has no future and waits for longer than it is told.
 Work reduce_all_and_keep_a_part(const CollectiveCall& call, const at::Tensor& output,
-                                const c10d::ReduceOp& op, bool async_op, const at::Tensor& whole) {
+                                const detail::Reduction& reduction, bool async_op,
+                                const at::Tensor& whole) {
   const at::Tensor all = whole.clone();
-  const auto keep = [all, output, rank = call.group().rank] {
+  const int divisor = reduction.divide ? call.group().size() : 1;
+  const auto keep = [all, output, divisor, rank = call.group().rank] {
     at::Tensor part = as_real(output).view(-1);
     part.copy_(all.narrow(0, rank * part.numel(), part.numel()));
+    if (divisor > 1) part.div_(divisor);
   };
   return call.start(
       [&] {
         std::vector<at::Tensor> tensors{all};
         c10d::AllreduceOptions options;
-        options.reduceOp = op;
+        options.reduceOp = reduction.op;
         return call.c10d().allreduce(tensors, options);
       },
       {output}, async_op, keep);
@@ -171,10 +174,8 @@ template <class Whole>
 Work reduce_scatter_parts(const CollectiveCall& call, const at::Tensor& output, ReduceOp op,
                           bool async_op, Whole&& whole) {
   const detail::Reduction reduction = call.reduction(op, output);
-  if (call.is_on_gloo(output) && reduction.op != c10d::ReduceOp::SUM)
-    return reduce_all_and_keep_a_part(call, output, reduction.op, async_op, whole());
-  std::function<void()> finish;
-  if (reduction.divide) finish = [output, size = call.group().size()] { output.div_(size); };
+  if (call.is_on_gloo(output))
+    return reduce_all_and_keep_a_part(call, output, reduction, async_op, whole());
   return call.start(
       [&] {
         at::Tensor part = as_real(output).view(-1), parts = whole();
@@ -182,7 +183,7 @@ Work reduce_scatter_parts(const CollectiveCall& call, const at::Tensor& output, 
         options.reduceOp = reduction.op;
         return compat::reduce_scatter_single(call.c10d(), part, parts, options);
       },
-      {output}, async_op, std::move(finish));
+      {output}, async_op);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "worker_sdk/src/compat.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
+#include "worker_sdk/src/work_state.h"
 
 namespace ddp::detail {
 namespace {
@@ -54,7 +55,10 @@ class TranslatedWork : public c10d::Work {
   }
 
   bool wait(std::chrono::milliseconds timeout) override {
-    return translated_gloo(speaker_, name_, [&] { return work_->wait(timeout); });
+    return translated_gloo(speaker_, name_, [&] {
+      wait_for(*work_, timeout, speaker_.global_rank, name_);
+      return true;
+    });
   }
 
   FuturePtr getFuture() override {

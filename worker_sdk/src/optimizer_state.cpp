@@ -213,9 +213,10 @@ std::unique_ptr<OptimizerOptions> unpack_adam(Members& group, bool decoupled) {
   const Value* betas = group.need("betas");
   const bool pair = betas != nullptr && ((betas->is_tuple() && betas->tuple().size() == 2) ||
                                          (betas->is_list() && betas->list().size() == 2));
-  if (pair) {
-    const auto& two = betas->is_tuple() ? betas->tuple() : betas->list();
-    options->betas({two[0].to_double(), two[1].to_double()});
+  const auto is_number = [](const Value& value) { return value.is_double() || value.is_int(); };
+  const auto* two = !pair ? nullptr : betas->is_tuple() ? &betas->tuple() : &betas->list();
+  if (two != nullptr && is_number((*two)[0]) && is_number((*two)[1])) {
+    options->betas({(*two)[0].to_double(), (*two)[1].to_double()});
   } else if (betas != nullptr) {
     group.wrong("['betas'] is not two numbers");
   }

@@ -24,7 +24,11 @@ Work isend(const at::Tensor& tensor, int dst, const ProcessGroup& group, int tag
   if (!call.is_member()) return {};
   const int index = peer(call, dst);
   // Not copied where it is not contiguous: the copy would have to live as long as the Work.
+  if (tensor.defined() && !tensor.is_contiguous()) {
+    call.refuse("the tensor is not contiguous; send tensor.contiguous(), and keep it until then");
+  }
   call.check_output(tensor, "the tensor", /*typed=*/false);
+  if (call.is_on_gloo(tensor)) call.waits_only_as_a_whole();
   return call.start(
       [&] {
         std::vector<at::Tensor> tensors{as_real(tensor)};
@@ -38,6 +42,7 @@ Work irecv(const at::Tensor& tensor, std::optional<int> src, const ProcessGroup&
   if (!call.is_member()) return {};
   const int index = src ? peer(call, *src) : -1;
   call.check_output(tensor, "the tensor", /*typed=*/false);
+  if (call.is_on_gloo(tensor)) call.waits_only_as_a_whole();
   if (!src && !call.is_on_gloo(tensor)) call.refuse("from any rank exists with Gloo only");
   return call.start(
       [&] {

@@ -1,26 +1,10 @@
 #include "ddp/record.h"
 
-#include <exception>
 #include <string>
 
-#include "ddp/process_group.h"
 #include "worker_sdk/src/failure.h"
-#include "worker_sdk/src/group_state.h"
 
 namespace ddp {
-namespace {
-
-// NCCL's orderly end would wait for kernels that wait for other ranks; the end of the process does
-// not.
-void leave_groups() {
-  try {
-    if (is_initialized() && !detail::resolve({}, "record")->nccl) destroy_process_group();
-  } catch (const std::exception& error) {
-    detail::tell(std::string("ddp::record: destroy_process_group: ") + error.what());
-  }
-}
-
-}  // namespace
 
 int record(const std::function<int()>& body) {
   detail::Failure failure;
@@ -34,7 +18,7 @@ int record(const std::function<int()>& body) {
   if (!problem.empty()) detail::tell("ddp::record: " + problem);
   detail::tell(failure.message);
   detail::tell_peers(failure);
-  leave_groups();
+  // The groups end with the process: to leave them would be to wait for what they have begun.
   return 1;
 }
 

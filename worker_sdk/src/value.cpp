@@ -31,6 +31,11 @@ std::string shown_keys(const Dict& dict) {
 
 }  // namespace
 
+void detail::refuse_integer(std::uint64_t number) {
+  fail("a value cannot be the integer " + std::to_string(number) +
+       ": the largest is 9223372036854775807; make it a text");
+}
+
 const std::string& Key::str() const {
   if (const auto* text = std::get_if<std::string>(&key_)) return *text;
   fail("expected a key that is a string, found " + repr());

@@ -28,6 +28,20 @@ void finish_once(detail::WorkState& state) {
 
 }  // namespace
 
+namespace detail {
+
+void wait_for(c10d::Work& work, std::chrono::milliseconds timeout, int global_rank,
+              const std::string& what) {
+  try {
+    work.wait(timeout);
+  } catch (const std::exception&) {
+    if (timeout.count() <= 0 || work.isCompleted()) throw;
+    throw Error(global_rank, what + " is not over after " + seconds(timeout) + "; it goes on");
+  }
+}
+
+}  // namespace detail
+
 bool Work::is_completed() const {
   return !state_ || state_->work->isCompleted();
 }
@@ -46,13 +60,19 @@ void Work::wait(std::chrono::milliseconds timeout) {
     throw Error(state_->group->global_rank,
                 state_->what + ": the timeout of wait must be longer than zero");
   }
+  if (state_->only_whole_waits) {
+    throw Error(state_->group->global_rank,
+                state_->what +
+                    ": a wait with a limit would end the whole group, as Gloo does it: wait "
+                    "without one, in a group with a shorter timeout (new_group)");
+  }
   wait_at_most(timeout);
 }
 
 void Work::wait_at_most(std::chrono::milliseconds timeout) {
   if (!state_) return;
   translated_of(*state_, [&] {
-    state_->work->wait(timeout);
+    detail::wait_for(*state_->work, timeout, state_->group->global_rank, state_->what);
     finish_once(*state_);
   });
 }
@@ -91,7 +111,7 @@ std::exception_ptr Work::exception() const {
 int Work::source_rank() const {
   if (!state_ || state_->what != "recv") return -1;
   const int source = translated_of(*state_, [&] { return state_->work->sourceRank(); });
-  return state_->group->ranks.at(static_cast<std::size_t>(source));
+  return source < 0 ? -1 : state_->group->ranks.at(static_cast<std::size_t>(source));
 }
 
 }  // namespace ddp

@@ -67,17 +67,22 @@ void send_parameters() {
   destroy_process_group();
 }
 
-void print_bits(const Dict& state) {
-  for (const auto& [name, value] : state) {
+// Of every tensor in it.
+void print_bits(const std::string& name, const Value& value) {
+  if (value.is_dict()) {
+    for (const auto& [key, inner] : value.dict()) {
+      print_bits(name + " " + (key.is_string() ? key.str() : std::to_string(key.number())), inner);
+    }
+  } else if (value.is_tensor()) {
     const auto plain = value.tensor().to(torch::kDouble).flatten();
-    std::cout << "rank " << rank() << " " << name.str() << std::hexfloat;
+    std::cout << name << std::hexfloat;
     for (std::int64_t i = 0; i < plain.numel(); ++i) std::cout << " " << plain[i].item<double>();
     std::cout << std::endl;
   }
 }
 
 // Trains from step DDP_TEST_FIRST to DDP_TEST_LAST, from the file if it does not begin at 0, saves,
-// and prints every bit of the parameters.
+// and prints every bit of the parameters and of the optimizer's state.
 template <class MakeOptimizer>
 void train(MakeOptimizer&& make_optimizer) {
   init_process_group();
@@ -102,7 +107,9 @@ void train(MakeOptimizer&& make_optimizer) {
   }
   save_on_rank0(file(), Dict{{"model", state_dict(model)},
                              {"optimizer", optimizer_state(*optimizer, model)}});
-  print_bits(state_dict(model));
+  const std::string own = "rank " + std::to_string(rank());
+  print_bits(own, state_dict(model));
+  print_bits(own, optimizer_state(*optimizer, model));
   destroy_process_group();
 }
 
@@ -115,6 +122,10 @@ void train_sgd() {
 
 void train_adam() {
   train([](const auto& parameters) { return std::make_unique<optim::Adam>(parameters); });
+}
+
+void train_adamw() {
+  train([](const auto& parameters) { return std::make_unique<optim::AdamW>(parameters); });
 }
 
 struct OwnError : std::runtime_error {
@@ -155,6 +166,7 @@ Scenarios checkpoint_scenarios() {
           {"send_parameters", send_parameters},
           {"train_sgd", train_sgd},
           {"train_adam", train_adam},
+          {"train_adamw", train_adamw},
           {"record_failure", record_failure},
           {"record_anything", record_anything},
           {"record_libtorch", record_libtorch},

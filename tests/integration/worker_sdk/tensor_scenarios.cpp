@@ -119,6 +119,14 @@ void messages() {
   }
   Work receiving = rank() == 1 ? irecv(other, 2) : Work{};
   if (rank() == 2) send(mine(), 1);
+  if (rank() == 1) {
+    std::cout << "not yet from " << receiving.source_rank() << std::endl;
+    try {
+      receiving.wait(milliseconds(1));
+    } catch (const Error& error) {
+      std::cout << error.what() << std::endl;
+    }
+  }
   receiving.wait();
   if (rank() == 1) std::cout << "irecv from " << receiving.source_rank() << std::endl;
 
@@ -165,7 +173,7 @@ void asynchronous() {
     try {
       work.wait(milliseconds(100));
     } catch (const Error& error) {
-      std::cout << std::string(error.what()).substr(0, 47) << std::endl;
+      std::cout << error.what() << std::endl;
     }
     send(go, 1);
   }
@@ -198,6 +206,10 @@ void show_waited(const std::string& name, const std::vector<at::Tensor>& results
   }
   work.wait();
   for (const at::Tensor& each : results) print(name, each);
+  const bool all_is_said = work.is_completed() && work.is_success() && !work.exception();
+  const at::Tensor first = work.get_future().wait();
+  if (!all_is_said || (!results.empty() && !first.equal(results[0])))
+    std::cout << name << " does not know that it is over" << std::endl;
 }
 
 void asynchronous_parts() {

@@ -14,6 +14,7 @@ namespace ddp {
 namespace {
 
 using detail::test::error_of;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -226,6 +227,17 @@ TEST(OptimizerState, RefusesOthersByNameAndChangesNothing) {
                         "no 'exp_avg'"));
   EXPECT_EQ(adam.param_groups()[0].options().get_lr(), 0.5);
   EXPECT_TRUE(adam.state().empty());
+}
+
+TEST(OptimizerState, RefusesBetasThatAreNoNumbers) {
+  const auto parameter = torch::ones({2}).requires_grad_();
+  torch::optim::Adam adam({parameter}, torch::optim::AdamOptions(0.5));
+  Dict state = optimizer_state(adam);
+  state["param_groups"].list()[0]["betas"] = Tuple{{0.9, "0.999"}};
+  state["param_groups"].list()[0]["eps"] = "small";
+  EXPECT_THAT(error_of([&] { load_optimizer_state(adam, state); }),
+              AllOf(HasSubstr("load_optimizer_state"), HasSubstr("['eps']"),
+                    HasSubstr("['betas'] is not two numbers")));
 }
 
 TEST(OptimizerState, RefusesASparseTensorByName) {

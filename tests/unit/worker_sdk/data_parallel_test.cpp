@@ -189,9 +189,9 @@ TEST_F(DataParallel, MistakesAreSaid) {
               HasSubstr("data_parallel: expected a tensor with at least one row in dimension 0 to "
                         "cut, found Float [0, 4]"));
   EXPECT_THAT(error_of([&] { data_parallel(net, input, {kCpu}, kCpu, 5); }),
-              HasSubstr("data_parallel: dim is 5; it must be 0 to 1 for Float ["));
-  EXPECT_THAT(error_of([&] { data_parallel(net, input, {kCpu}, kCpu, -1); }),
-              HasSubstr("data_parallel: dim is -1; it must be 0 to 1 for Float ["));
+              HasSubstr("data_parallel: dim is 5; it must be -2 to 1 for Float ["));
+  EXPECT_THAT(error_of([&] { data_parallel(net, input, {kCpu}, kCpu, -3); }),
+              HasSubstr("data_parallel: dim is -3; it must be -2 to 1 for Float ["));
   EXPECT_EQ(error_of([&] { data_parallel(net, input, {c10::Device(c10::kMeta)}); }),
             "data_parallel: the module must be on the first device, meta, but its parameter "
             "first.weight is on cpu");

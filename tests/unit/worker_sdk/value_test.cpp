@@ -47,6 +47,14 @@ TEST(Value, SaysWhatItIsInstead) {
   EXPECT_THAT(error_of([] { Value(List{}).tuple(); }), HasSubstr("found list"));
 }
 
+TEST(Value, RefusesAnIntegerThatPythonWouldReadAsANegativeOne) {
+  EXPECT_EQ(Value(std::uint64_t{INT64_MAX}).to_int(), INT64_MAX);
+  EXPECT_THAT(error_of([] { (void)Value(std::uint64_t{1} << 63); }),
+              HasSubstr("cannot be the integer 9223372036854775808"));
+  EXPECT_THAT(error_of([] { (void)Key(std::uint64_t{1} << 63); }),
+              HasSubstr("cannot be the integer 9223372036854775808"));
+}
+
 TEST(Dict, KeepsTheOrder) {
   Dict dict{{"z", 1}, {"a", 2}, {3, 3}};
   dict["m"] = 4;

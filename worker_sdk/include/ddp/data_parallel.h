@@ -32,11 +32,12 @@ DDP_API at::Tensor data_parallel(torch::nn::Module& module, const ReplicaForward
 
 }  // namespace detail
 
-// Cuts `input` along `dim` into equal parts, one for each device (as torch::chunk does: the last
-// may be smaller, and of fewer rows than devices only as many are used), copies the module to all
-// devices but the first, computes the parts at the same time, a thread for each, and joins the
-// outputs along `dim` on `output_device`, by default the first. With a sum over the batch as loss
-// the gradients are those of the plain module; they are summed into its parameters by backward().
+// Cuts `input` along `dim` (negative: from the end) into equal parts, one for each device (as
+// torch::chunk does: the last may be smaller, and of fewer rows than devices only as many are
+// used), copies the module to all devices but the first, computes the parts at the same time, a
+// thread for each, and joins the outputs along `dim` on `output_device`, by default the first. With
+// a sum over the batch as loss the gradients are those of the plain module; they are summed into
+// its parameters by backward().
 //
 // Devices may repeat: {cpu, cpu} computes on two replicas and divides LibTorch's threads between
 // them. The module must be on devices[0]. As in Python, its buffers change as the first replica
@@ -47,8 +48,9 @@ DDP_API at::Tensor data_parallel(torch::nn::Module& module, const ReplicaForward
 // `module` is a holder of TORCH_MODULE or a shared_ptr whose forward takes a Tensor and returns
 // one. With more than one device it must be a torch::nn::Cloneable, as all of LibTorch's own
 // modules are. Throws ddp::Error: no devices, an empty batch, a module elsewhere, one that cannot
-// be cloned; and what a replica's forward throws, with its number and device.
-// PyTorch: torch.nn.parallel.data_parallel; LibTorch's function of that name is for CUDA alone.
+// be cloned; and what a replica's forward throws, or that its output is undefined, with its number
+// and device. PyTorch: torch.nn.parallel.data_parallel; LibTorch's function of that name is for
+// CUDA alone.
 template <std::derived_from<torch::nn::Module> Module>
 at::Tensor data_parallel(const std::shared_ptr<Module>& module, const at::Tensor& input,
                          const std::vector<c10::Device>& devices,

@@ -15,9 +15,9 @@ namespace ddp {
 
 // Calls `body` and returns what it returns. If an exception leaves it: writes the error file that
 // the launcher reports (TORCHELASTIC_ERROR_FILE, in PyTorch's form; not if the variable is not
-// set), prints "type: text" to stderr with the rank where it is known, leaves Gloo's process groups
-// and returns 1. (NCCL's end with the process: leaving them would wait for other ranks.) What is
-// not derived from std::exception is recorded, too.
+// set), prints "type: text" to stderr with the rank where it is known, and returns 1. The process
+// groups are not left, which would wait for what they have begun: other ranks notice when the
+// process ends, so return from main then. What is not derived from std::exception is recorded, too.
 DDP_API int record(const std::function<int()>& body);
 DDP_API int record(int (*body)(int, char**), int argc, char** argv);
 

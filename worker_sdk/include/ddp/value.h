@@ -27,6 +27,20 @@
 
 namespace ddp {
 
+namespace detail {
+
+[[noreturn]] DDP_API void refuse_integer(std::uint64_t number);
+
+template <std::integral Integer>
+std::int64_t as_int64(Integer number) {
+  if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) == sizeof(std::uint64_t)) {
+    if (number > INT64_MAX) refuse_integer(number);
+  }
+  return static_cast<std::int64_t>(number);
+}
+
+}  // namespace detail
+
 class Value;
 
 // The key of a Dict: a string or an integer, as in Python, where 1 and "1" differ.
@@ -36,7 +50,7 @@ class DDP_API Key {
   Key(std::string text) : key_(std::move(text)) {}
   Key(const char* text) : key_(std::string(text)) {}
   template <std::integral Integer>
-  Key(Integer number) : key_(static_cast<std::int64_t>(number)) {}
+  Key(Integer number) : key_(detail::as_int64(number)) {}
 
   // Whether it is a string and not an integer.
   bool is_string() const { return std::holds_alternative<std::string>(key_); }
@@ -111,14 +125,14 @@ struct Tuple {
 class DDP_API Value {
  public:
   // Implicit, so that `dict["epoch"] = 3` does what it says. Integers become int64, floating
-  // numbers double, as in Python.
+  // numbers double, as in Python. Throws ddp::Error for an integer of 2^63 or more.
   Value() = default;
   Value(std::nullptr_t) {}
   template <std::same_as<bool> Bool>  // no pointer
   Value(Bool value) : value_(value) {}
   template <std::integral Integer>
     requires(!std::same_as<Integer, bool>)
-  Value(Integer number) : value_(static_cast<std::int64_t>(number)) {}
+  Value(Integer number) : value_(detail::as_int64(number)) {}
   template <std::floating_point Float>
   Value(Float number) : value_(static_cast<double>(number)) {}
   Value(std::string text) : value_(std::move(text)) {}

@@ -36,8 +36,9 @@ class DDP_API Work {
   // Returns when the result is there; on CUDA, when later work of the current stream will see it.
   // Throws ddp::Error if the operation failed. May be called again.
   void wait();
-  // The same, but throws ddp::Error when `timeout` has passed; the operation itself goes on. On
-  // CUDA the CPU waits. `timeout` must be longer than zero.
+  // The same, but throws ddp::Error when `timeout` has passed; the operation itself goes on, and
+  // can be waited for again. On CUDA the CPU waits. `timeout` must be longer than zero. Throws for
+  // isend and irecv with Gloo, where it would be the end of the group.
   void wait(std::chrono::milliseconds timeout);
 
   // Waits like wait(), then the tensors that the operation wrote on this rank.
@@ -51,7 +52,7 @@ class DDP_API Work {
   // for up to a second, once, to find out which rank was it.
   std::exception_ptr exception() const;
 
-  // After irecv and wait(): the global rank that sent; -1 for other operations.
+  // After irecv and wait(): the global rank that sent; -1 before that and for other operations.
   int source_rank() const;
 
  private:
