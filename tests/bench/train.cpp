@@ -6,21 +6,50 @@
 namespace ddprun::bench {
 namespace {
 
+constexpr const char* kPython = "Python's DDP";
+constexpr const char* kAlone = "two processes alone";
+
 struct Model {
   const char* name;
   const char* title;
   int steps;  // of a turn, which then takes about a quarter of a second
   Goal step_goal;
   Goal memory_goal;
+  Goal shared_goal;  // of a step with InitOptions::shared_memory
+  // Against two processes that train without each other; and with shared memory.
+  Goal scaling_goal, shared_scaling_goal;
   int most_rounds;
 };
 
-const Model kModels[] = {{"perceptron", "perceptron", 100, ratio_at_most(0.75), {}, 1000},
-                         {"lenet", "LeNet", 30, ratio_at_most(0.85), ratio_at_most(0.25), 1000},
-                         {"resnet18", "ResNet-18", 1, ratio_no_slower(1.05), {}, 12}};
+const Model kModels[] = {{.name = "perceptron",
+                          .title = "perceptron",
+                          .steps = 100,
+                          .step_goal = ratio_at_most(0.75),
+                          .shared_goal = ratio_at_most(0.27),
+                          .shared_scaling_goal = ratio_at_most(1 / 0.9),
+                          .most_rounds = 1000},
+                         {.name = "lenet",
+                          .title = "LeNet",
+                          .steps = 30,
+                          .step_goal = ratio_at_most(0.8),
+                          .memory_goal = ratio_at_most(0.25),
+                          .shared_goal = ratio_at_most(0.66),
+                          .scaling_goal = ratio_at_most(1 / 0.88),
+                          .shared_scaling_goal = ratio_at_most(1 / 0.95),
+                          .most_rounds = 1000},
+                         {.name = "resnet18",
+                          .title = "ResNet-18",
+                          .steps = 1,
+                          .step_goal = ratio_no_slower(1.03),
+                          .scaling_goal = ratio_at_most(1 / 0.95),
+                          .most_rounds = 12}};
 
 Words sdk_words(const Setup& setup) {
   return ddprun_words(setup, 2) + Words{setup.train_worker};
+}
+
+Words sdk_words(const Setup& setup, const char* option) {
+  return sdk_words(setup) + Words{option};
 }
 
 Words python_words(const Setup& setup) {
@@ -54,19 +83,36 @@ std::function<std::vector<double>()> turns_of(const Words& command, const Model&
   };
 }
 
+// A step with the worker SDK, against Python's and against two processes by themselves, which is
+// the same figure twice.
+Probe sdk_steps(const Setup& setup, const Model& model, const Words& command, std::string who,
+                Goal goal, Goal scaling_goal) {
+  return {
+      {{step_row(model, who), "ms", goal, step_row(model, kPython)},
+       {step_row(model, who + ", against two alone"), "ms", scaling_goal, step_row(model, kAlone)},
+       {memory_row(model, who), "MB", model.memory_goal, memory_row(model, kPython)}},
+      [turns = turns_of(command, model)] {
+        const auto figures = turns();
+        return std::vector{figures[0], figures[0], figures[1]};
+      },
+      model.most_rounds,
+      no_worker_sdk(setup)};
+}
+
 Block steps(const Setup& setup, const Model& model) {
-  const std::string python_step = step_row(model, "Python's DDP"),
-                    python_memory = memory_row(model, "Python's DDP");
-  Probe python{{{python_step, "ms"}, {python_memory, "MB"}},
+  Probe python{{{step_row(model, kPython), "ms"}, {memory_row(model, kPython), "MB"}},
                turns_of(python_words(setup), model),
                model.most_rounds,
                no_torchrun(setup)};
-  Probe sdk{{{step_row(model, "ddp"), "ms", model.step_goal, python_step},
-             {memory_row(model, "ddp"), "MB", model.memory_goal, python_memory}},
-            turns_of(sdk_words(setup), model),
-            model.most_rounds,
-            no_worker_sdk(setup)};
-  return {"train", {std::move(python), std::move(sdk)}};
+  Probe alone{{{step_row(model, kAlone), "ms"}, {memory_row(model, kAlone), "MB"}},
+              turns_of(sdk_words(setup, "--alone"), model),
+              model.most_rounds,
+              no_worker_sdk(setup)};
+  return {"train",
+          {std::move(python), std::move(alone),
+           sdk_steps(setup, model, sdk_words(setup), "ddp", model.step_goal, model.scaling_goal),
+           sdk_steps(setup, model, sdk_words(setup, "--shared-memory"), "ddp, shared memory",
+                     model.shared_goal, model.shared_scaling_goal)}};
 }
 
 Probe first_step(std::vector<Row> rows, const Words& command, int most_rounds,

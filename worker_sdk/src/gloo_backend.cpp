@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <sstream>
@@ -10,6 +11,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/shared_memory/agreement.h"
+#include "worker_sdk/src/shared_memory/all_reduce.h"
 #include "worker_sdk/src/text.h"
 #include "worker_sdk/src/translate.h"
 #include "worker_sdk/src/work_state.h"
@@ -77,6 +80,29 @@ class TranslatedWork : public c10d::Work {
   std::string name_;
 };
 
+// Gloo, with a way through shared memory for the sums that can take it.
+class Gloo : public c10d::ProcessGroupGloo {
+ public:
+  using ProcessGroupGloo::ProcessGroupGloo;
+
+  void share(std::unique_ptr<SumQueue> sums, int global_rank) {
+    sums_ = std::move(sums);
+    global_rank_ = global_rank;
+  }
+
+  WorkPtr allreduce(std::vector<at::Tensor>& tensors,
+                    const c10d::AllreduceOptions& options) override {
+    if (!sums_ || !is_shared_sum(tensors, options.reduceOp))
+      return ProcessGroupGloo::allreduce(tensors, options);
+    const auto timeout = options.timeout.count() > 0 ? options.timeout : getOptions()->timeout;
+    return shared_all_reduce(*sums_, tensors, timeout, global_rank_);
+  }
+
+ private:
+  std::unique_ptr<SumQueue> sums_;
+  int global_rank_ = -1;
+};
+
 // A backend whose failures are ddp::Error. These operations are what DistributedDataParallel runs
 // on its own; for the others the callers translate.
 template <class Base>
@@ -111,7 +137,7 @@ class TranslatedBackend : public Base {
   WorkPtr wrap(const char* name, Start&& start) {
     WorkPtr work = translated_gloo(speaker_, name, start);
     // What checks has started another backend's operation, which is translated there.
-    if constexpr (!std::is_same_v<Base, c10d::ProcessGroupGloo>) return work;
+    if constexpr (!std::is_same_v<Base, Gloo>) return work;
     return c10::make_intrusive<TranslatedWork>(std::move(work), speaker_, name);
   }
 
@@ -142,14 +168,48 @@ auto options_of(const GlooSettings& settings) {
   return std::async(std::launch::async, make).get();
 }
 
+std::exception_ptr failed(const Speaker& speaker, const Reason& reason) {
+  return std::make_exception_ptr(
+      Error(speaker.global_rank, "all_reduce failed: " + reason.text, reason.waited_for));
+}
+
+SumFailures failures_for(const Speaker& speaker) {
+  return {
+      .ended = [speaker](int rank) { return failed(speaker, speaker.peers->explain_ended(rank)); },
+      .late =
+          [speaker](const std::vector<int>& ranks, std::chrono::milliseconds waited) {
+            return failed(speaker, speaker.peers->explain_late(ranks, waited));
+          },
+      .differs =
+          [speaker](const std::string& difference) {
+            return failed(speaker, {difference + ": tensors must be equal in size and type"});
+          }};
+}
+
+void share_memory(Gloo& gloo, c10d::Store& store, const Members& members, const Speaker& speaker) {
+  SharedMemory agreed = agree_on_shared_memory(store, members.rank, members.ranks);
+  if (agreed.ranks) {
+    gloo.share(std::make_unique<SumQueue>(std::move(*agreed.memory), std::move(*agreed.ranks),
+                                          failures_for(speaker)),
+               speaker.global_rank);
+  } else if (members.rank == 0) {
+    std::fprintf(stderr, "ddp: all_reduce goes through sockets and not shared memory: %s\n",
+                 agreed.reason.c_str());
+  }
+}
+
 }  // namespace
 
 using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
-BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const Members& members,
                              Speaker speaker, const GlooSettings& settings) {
-  return c10::make_intrusive<TranslatedBackend<c10d::ProcessGroupGloo>>(
-      std::move(speaker), store, rank, size, options_of(settings));
+  const bool shares = settings.shared_memory && members.ranks.size() > 1;
+  if (shares) offer_shared_memory(*store, members.rank);
+  auto gloo = c10::make_intrusive<TranslatedBackend<Gloo>>(
+      speaker, store, members.rank, static_cast<int>(members.ranks.size()), options_of(settings));
+  if (shares) share_memory(*gloo, *store, members, speaker);
+  return gloo;
 }
 
 BackendPtr make_checking_backend(BackendPtr backend, BackendPtr gloo, Speaker speaker) {

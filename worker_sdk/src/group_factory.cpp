@@ -75,11 +75,11 @@ Speaker speaker_of(const GroupState& state) {
 }
 
 c10::intrusive_ptr<c10d::Backend> make_gloo(const GroupState& state, const StorePtr& device_store,
-                                            const std::string& what) {
+                                            bool shared_memory, const std::string& what) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    return make_gloo_backend(device_store, state.rank, state.size(), speaker_of(state),
-                             {state.timeout, state.gloo_event_niceness});
+    return make_gloo_backend(device_store, {state.ranks, state.rank}, speaker_of(state),
+                             {state.timeout, state.gloo_event_niceness, shared_memory});
   } catch (...) {
     explain_missing_ranks(state, device_store, what, begin);
   }
@@ -92,7 +92,7 @@ BackendPtr checked(const GroupState& state, BackendPtr backend, const StorePtr& 
   if (c10d::debug_level() != c10d::DebugLevel::Detail) return backend;
   const auto below =
       c10::make_intrusive<c10d::PrefixStore>("pg_wrapper:" + state.name, device_store);
-  return make_checking_backend(std::move(backend), make_gloo(state, below, what),
+  return make_checking_backend(std::move(backend), make_gloo(state, below, false, what),
                                speaker_of(state));
 }
 
@@ -130,7 +130,7 @@ void connect_group(GroupState& state, const StorePtr& parent,
   if (state.gloo) {
     const StorePtr& job_store = state.name == "0" ? state.store : parent;
     state.peers = std::make_shared<Peers>(state.store, job_store, state.ranks, state.global_rank);
-    gloo = checked(state, make_gloo(state, cpu_store, what), cpu_store, what);
+    gloo = checked(state, make_gloo(state, cpu_store, state.shared_memory, what), cpu_store, what);
     translated(state.global_rank, what, [&] { state.peers->publish_own_sockets(); });
   }
   if (state.nccl) {

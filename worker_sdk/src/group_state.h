@@ -24,6 +24,7 @@ struct GroupState {
   int global_rank = -1;
   std::chrono::milliseconds timeout{0};
   int gloo_event_niceness = 0;
+  bool shared_memory = false;
   // Every member was built with this SDK, so there may be more between them than Python's ranks
   // expect.
   bool only_sdk_ranks = false;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -19,7 +20,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kLongest = 2'000;  // characters that one rank leaves for the others
-constexpr milliseconds kForTheLauncher{1'000}, kForOtherRanks{1'000}, kToSaySo{200}, kPause{50};
+constexpr milliseconds kForTheLauncher{1'000}, kForOtherRanks{1'000}, kToSaySo{200}, kPause{50},
+    kForTheStore{4'000};  // longer than what is waited for in it
 constexpr const char* kAllWaited =
     "; but all have waited in vain: do they call the same collectives, in the same order and with "
     "tensors of the same sizes? TORCH_DISTRIBUTED_DEBUG=DETAIL names those that do not";
@@ -55,21 +57,30 @@ std::string set_first(c10d::Store& store, const std::string& text) {
   return text_of(store.compareSet(first_end_key(), {}, bytes(text)));
 }
 
-// The store may be gone as well: then what Gloo said is all there is.
-template <class Action>
-auto or_nothing(Action&& action) -> decltype(action()) {
-  try {
-    return action();
-  } catch (const std::exception&) {
-    return {};
-  }
-}
-
 std::string socket_key(int rank) {
   return "ddp/sockets/" + std::to_string(rank);
 }
 
 }  // namespace
+
+// A thread that the store keeps for ever is left to itself.
+template <class Ask>
+auto Peers::from_store(Ask ask) const -> decltype(ask(*this)) {
+  using Answer = decltype(ask(*this));
+  if (store_is_silent_) return Answer{};
+  std::packaged_task<Answer()> task([self = shared_from_this(), ask] { return ask(*self); });
+  std::future<Answer> answer = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (answer.wait_for(kForTheStore) != std::future_status::ready) {
+    store_is_silent_ = true;
+    return Answer{};
+  }
+  try {
+    return answer.get();
+  } catch (const std::exception&) {
+    return Answer{};
+  }
+}
 
 Peers::Peers(c10::intrusive_ptr<c10d::Store> store, c10::intrusive_ptr<c10d::Store> job_store,
              std::vector<int> ranks, int global_rank)
@@ -85,9 +96,9 @@ void Peers::publish_own_sockets() const {
 }
 
 void Peers::note_own_end(const std::string& text) const {
-  or_nothing([&] {
-    return set_first(*job_store_, "rank " + std::to_string(global_rank_) + " ended with " +
-                                      text.substr(0, kLongest));
+  from_store([text](const Peers& own) {
+    return set_first(*own.job_store_, "rank " + std::to_string(own.global_rank_) + " ended with " +
+                                          text.substr(0, kLongest));
   });
 }
 
@@ -130,9 +141,13 @@ bool Peers::gave_up(int rank) const {
   return store_->check({late_key(rank)});
 }
 
+void Peers::say_late() const {
+  store_->set(late_key(global_rank_), bytes("1"));
+}
+
 // Whoever takes part waits as long as this rank did.
 Peers::Silent Peers::ask_all() const {
-  store_->set(late_key(global_rank_), bytes("1"));
+  say_late();
   Silent silent;
   for (const int rank : ranks_) {
     if (rank == global_rank_) continue;
@@ -170,7 +185,7 @@ std::vector<int> Peers::missing_members(const std::string& reason) const {
 }
 
 Reason Peers::explain_late(const std::string& reason, const WaitsFor& waits_for) const {
-  Late late = or_nothing([&] { return late_ranks(waits_for); });
+  Late late = from_store([waits_for](const Peers& own) { return own.late_ranks(waits_for); });
   // Rank 0 of the barrier knows better who came.
   if (const auto missing = missing_members(reason); !missing.empty()) late = {missing};
   std::string text = explain_gloo(with_global_ranks(reason, ranks_), late.ranks, late.sure);
@@ -181,7 +196,7 @@ Reason Peers::explain_late(const std::string& reason, const WaitsFor& waits_for)
 // Gloo closes the connections of a rank that has waited in vain, so that those who wait for the
 // same one lose it.
 Reason Peers::explain_closed(int rank, const WaitsFor& waits_for) const {
-  Late late = or_nothing([&] { return late_ranks(waits_for); });
+  Late late = from_store([waits_for](const Peers& own) { return own.late_ranks(waits_for); });
   std::string text = "rank " + std::to_string(rank) + " waited in vain and closed its connections";
   if (late.ranks.empty()) return {text + ": look at what it wrote"};
   text += ". " + who_is_late(late.ranks, late.sure);
@@ -199,11 +214,11 @@ bool Peers::gives_up(int rank) const {
 }
 
 Reason Peers::explain_lost(const std::string& reason, const WaitsFor& waits_for) const {
-  std::vector<int> lost = or_nothing([&] { return lost_ranks(reason); });
-  if (lost.size() == 1 && or_nothing([&] { return gives_up(lost[0]); }))
-    return explain_closed(lost[0], waits_for);
+  std::vector<int> lost = from_store([reason](const Peers& own) { return own.lost_ranks(reason); });
+  const auto gave_up = [lost](const Peers& own) { return own.gives_up(lost[0]); };
+  if (lost.size() == 1 && from_store(gave_up)) return explain_closed(lost[0], waits_for);
   let_the_launcher_hear();
-  const std::string first = or_nothing([&] { return first_end(lost); });
+  const std::string first = from_store([lost](const Peers& own) { return own.first_end(lost); });
   return {explain_gloo(with_global_ranks(reason, ranks_), lost) + first, std::move(lost)};
 }
 
@@ -212,6 +227,19 @@ Reason Peers::explain(const std::string& reason, const WaitsFor& waits_for) cons
   if (is_lost_peer(reason)) return explain_lost(reason, waits_for);
   if (is_late_peer(reason)) return explain_late(reason, waits_for);
   return {explain_gloo(with_global_ranks(reason, ranks_))};
+}
+
+Reason Peers::explain_ended(int rank) const {
+  let_the_launcher_hear();
+  return {"rank " + std::to_string(rank) +
+              " has ended or left the group: look at what it wrote before this line" +
+              from_store([rank](const Peers& own) { return own.first_end({rank}); }),
+          {rank}};
+}
+
+Reason Peers::explain_late(const std::vector<int>& ranks, milliseconds waited) const {
+  from_store([](const Peers& own) { return own.say_late(), true; });
+  return {"waited " + seconds(waited) + " in vain. " + who_is_late(ranks), ranks};
 }
 
 WaitsFor waits_in(const std::string& operation) {

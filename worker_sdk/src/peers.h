@@ -5,6 +5,8 @@
 // job, which rank ended first.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,10 +27,10 @@ struct WaitsFor {
 // Of a collective, by its name.
 WaitsFor waits_in(const std::string& operation);
 
-class Peers {
+class Peers : public std::enable_shared_from_this<Peers> {
  public:
   // `store` is below the group's prefix, `job_store` below the default group's. `ranks` are the
-  // members' global ones.
+  // members' global ones. To be owned by a shared_ptr.
   Peers(c10::intrusive_ptr<c10d::Store> store, c10::intrusive_ptr<c10d::Store> job_store,
         std::vector<int> ranks, int global_rank);
 
@@ -44,6 +46,11 @@ class Peers {
   // thread. Never throws.
   Reason explain(const std::string& reason, const WaitsFor& waits_for = {}) const;
 
+  // The same where it is known who: member `rank` has ended, or these have not come in time. Any
+  // thread. Never throws.
+  Reason explain_ended(int rank) const;
+  Reason explain_late(const std::vector<int>& ranks, std::chrono::milliseconds waited) const;
+
  private:
   // Ranks that are late; if not `sure`, one of them.
   struct Late {
@@ -58,6 +65,11 @@ class Peers {
     std::vector<int> strangers;  // cannot say it
   };
 
+  // What `ask(*this)` returns, on a thread of its own; nothing where the store is gone, or where
+  // its machine says nothing for some seconds: then nobody asks it again.
+  template <class Ask>
+  auto from_store(Ask ask) const -> decltype(ask(*this));
+
   Reason explain_lost(const std::string& reason, const WaitsFor& waits_for) const;
   Reason explain_late(const std::string& reason, const WaitsFor& waits_for) const;
   Reason explain_closed(int rank, const WaitsFor& waits_for) const;
@@ -67,6 +79,7 @@ class Peers {
   std::vector<int> lost_ranks(const std::string& reason) const;
   Late late_ranks(const WaitsFor& waits_for) const;
   Silent ask_all() const;
+  void say_late() const;
   // Whether it has waited in vain; what a rank does that has lost it may have to wait a little.
   bool gave_up(int rank) const;
   bool gives_up(int rank) const;
@@ -79,6 +92,7 @@ class Peers {
   mutable std::mutex mutex_;
   // Found out at the first time-out; what is left in the store is old after that.
   mutable std::optional<Silent> silent_;
+  mutable std::atomic<bool> store_is_silent_ = false;
 };
 
 // explain() of a group's peers; without them, in a group of NCCL alone, the reason as it is.

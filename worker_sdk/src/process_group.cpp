@@ -175,6 +175,7 @@ void init_process_group(const InitOptions& options) {
   state->rank = state->global_rank = environment.rank;
   detail::choose_backend(*state, options, named);
   if (local_world_size() == state->size()) state->gloo_event_niceness = options.gloo_event_niceness;
+  state->shared_memory = options.shared_memory;
   if (options.keep_freed_memory && local_device().is_cpu()) detail::keep_freed_memory(lookup);
   state->timeout =
       options.timeout.value_or(state->gloo ? detail::kGlooTimeout : detail::kNcclTimeout);
@@ -247,6 +248,7 @@ ProcessGroup new_group(const std::vector<int>& ranks,
   state->global_rank = all->rank;
   state->timeout = timeout.value_or(all->timeout);
   state->gloo_event_niceness = all->gloo_event_niceness;
+  state->shared_memory = all->shared_memory;
   const auto self = std::find(state->ranks.begin(), state->ranks.end(), all->rank);
   const bool member = self != state->ranks.end();
   if (member) {

@@ -1,5 +1,6 @@
-// A rank that trains when it is told to: train_worker MODEL SOCKET. train_worker.py is its peer,
-// and says what the two write to the socket.
+// A rank that trains when it is told to: train_worker [--shared-memory | --alone] MODEL SOCKET.
+// train_worker.py is its peer, and says what the two write to the socket. Alone, it averages
+// nothing with the others.
 #include <ddp/ddp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -49,8 +50,8 @@ Connection connect_to(const std::string& path) {
 template <typename Net>
 class Training {
  public:
-  explicit Training(std::int64_t batch)
-      : model_(Net{}),
+  Training(std::int64_t batch, const ddp::ProcessGroup& group)
+      : model_(Net{}, {.process_group = group}),
         optimizer_(model_->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9)),
         images_(torch::randn({batch, 1, 28, 28})),
         labels_(torch::randint(10, {batch}, torch::kLong)) {}
@@ -68,14 +69,14 @@ class Training {
 };
 
 template <typename Net>
-std::function<void()> steps_of(std::int64_t batch) {
-  return [training = std::make_shared<Training<Net>>(batch)] { training->step(); };
+std::function<void()> steps_of(std::int64_t batch, const ddp::ProcessGroup& group) {
+  return [training = std::make_shared<Training<Net>>(batch, group)] { training->step(); };
 }
 
-std::function<void()> steps_of(const std::string& model) {
-  if (model == "perceptron") return steps_of<Perceptron>(64);
-  if (model == "lenet") return steps_of<LeNet>(64);
-  if (model == "resnet18") return steps_of<ResNet18>(16);
+std::function<void()> steps_of(const std::string& model, const ddp::ProcessGroup& group) {
+  if (model == "perceptron") return steps_of<Perceptron>(64, group);
+  if (model == "lenet") return steps_of<LeNet>(64, group);
+  if (model == "resnet18") return steps_of<ResNet18>(16, group);
   throw std::invalid_argument("unknown model " + model);
 }
 
@@ -87,10 +88,21 @@ double milliseconds_of_a_step(const std::function<void()>& step, int steps) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count() / steps;
 }
 
-int train(const std::string& model, const std::string& socket) {
+// The group of this rank alone; every rank makes all of them.
+ddp::ProcessGroup group_of_one() {
+  ddp::ProcessGroup own;
+  for (int rank = 0; rank < ddp::world_size(); ++rank) {
+    const ddp::ProcessGroup group = ddp::new_group({rank});
+    if (group.is_member()) own = group;
+  }
+  return own;
+}
+
+int train(const std::string& option, const std::string& model, const std::string& socket) {
   at::set_num_threads(1);
-  ddp::init_process_group({.backend = "gloo"});
-  const std::function<void()> step = steps_of(model);
+  ddp::init_process_group({.backend = "gloo", .shared_memory = option == "--shared-memory"});
+  const std::function<void()> step =
+      steps_of(model, option == "--alone" ? group_of_one() : ddp::ProcessGroup());
   step();
   const Connection connection = connect_to(socket);
   std::fputs("ready\n", connection.out);
@@ -108,6 +120,7 @@ int train(const std::string& model, const std::string& socket) {
 }  // namespace ddprun::bench
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  return ddp::record([&] { return ddprun::bench::train(argv[1], argv[2]); });
+  if (argc != 3 && argc != 4) return 2;
+  const std::string option = argc == 4 ? argv[1] : "";
+  return ddp::record([&] { return ddprun::bench::train(option, argv[argc - 2], argv[argc - 1]); });
 }

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -29,25 +30,30 @@ bool is_bad(int step) {
   return rank() == (bad ? std::atoi(bad) : 1) && step == kBadStep;
 }
 
-struct BrokenBackward : torch::autograd::Function<BrokenBackward> {
+// Called in the middle of a pass, where there is one.
+std::function<void()> in_forward, in_backward;
+
+struct CallsBackward : torch::autograd::Function<CallsBackward> {
   static at::Tensor forward(AutogradContext*, const at::Tensor& x) { return x.clone(); }
-  static variable_list backward(AutogradContext*, const variable_list&) {
-    throw std::runtime_error("my backward is broken");
+  static variable_list backward(AutogradContext*, const variable_list& gradients) {
+    if (in_backward) in_backward();
+    return gradients;
   }
 };
 
+// Two buckets: the backward pass begins with `last`, whose gradients are sent before in_backward.
 struct FaultyImpl : torch::nn::Module {
   FaultyImpl() {
     register_module("layer", layer);
+    register_module("last", last);
     if (std::getenv("DDP_TEST_BUFFERS")) register_buffer("count", torch::zeros({1}));
   }
   at::Tensor forward(const at::Tensor& x) {
-    if (fail_forward) throw std::runtime_error("my forward is broken");
     const at::Tensor y = layer(x);
-    return fail_backward ? BrokenBackward::apply(y) : y;
+    if (in_forward) in_forward();
+    return last(CallsBackward::apply(y));
   }
-  torch::nn::Linear layer{2, 1};
-  bool fail_forward = false, fail_backward = false;
+  torch::nn::Linear layer{2, 600}, last{600, 600};
 };
 TORCH_MODULE(Faulty);
 
@@ -57,19 +63,32 @@ void step_of(Model& model) {
   model(torch::ones({4, 2})).mean().backward();
 }
 
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 // Trains for ever, and calls `fault` before each step; what leaves it is recorded as in a user's
-// main. The time-out is that of the training only: it may take long until all ranks have come.
+// main, with the time since the step began and the time at which it left. The time-out is that of
+// the training only: it may take long until all ranks have come.
 [[noreturn]] void train(const std::function<void(Model&, int step)>& fault,
                         std::optional<seconds> timeout = std::nullopt) {
   std::exit(record([&] {
-    init_process_group();
+    init_process_group({.shared_memory = wants_shared_memory()});
     DistributedDataParallelOptions options;
+    options.bucket_cap_mb = 1;
     if (timeout) options.process_group = new_group({}, *timeout);
     Model model(Faulty{}, options);
-    for (int step = 0;; ++step) {
-      fault(model, step);
-      progress(step);
-      step_of(model);
+    double begin = 0;
+    try {
+      for (int step = 0;; ++step) {
+        begin = now();
+        fault(model, step);
+        progress(step);
+        step_of(model);
+      }
+    } catch (...) {
+      std::printf("failed after %f at %f\n", now() - begin, now());
+      throw;
     }
     return 0;
   }));
@@ -97,14 +116,6 @@ void join_again() {
     std::cout << time << ": " << tensor.item<double>() << std::endl;
     destroy_process_group();
   }
-}
-
-void throw_in_forward() {
-  train([](Model& model, int step) { model.module().fail_forward = is_bad(step); });
-}
-
-void throw_in_backward() {
-  train([](Model& model, int step) { model.module().fail_backward = is_bad(step); });
 }
 
 void killed_in_training() {
@@ -190,21 +201,58 @@ void throw_in_loader() {
   });
 }
 
+enum class Place { kForward, kBackward, kSampler };
+enum class Kind { kThrow, kKill, kHang };
+
+template <Place place, Kind kind>
+void fail() {
+  if (kind == Kind::kKill) raise(SIGKILL);
+  if (kind == Kind::kHang) pause();
+  const char* names[] = {"forward", "backward", "sampler"};
+  throw std::runtime_error(std::string("my ") + names[static_cast<int>(place)] + " is broken");
+}
+
+template <Kind kind>
 struct BrokenSampler : DistributedSampler {
   using DistributedSampler::DistributedSampler;
   std::optional<std::vector<std::size_t>> next(std::size_t) override {
-    throw std::runtime_error("my sampler is broken");
+    fail<Place::kSampler, kind>();
+    return {};
   }
 };
 
-void throw_in_sampler() {
-  train([](Model&, int step) {
-    if (!is_bad(step)) return;
-    auto loader = torch::data::make_data_loader(
-        Numbers(16).map(torch::data::transforms::Stack<>()), BrokenSampler(16),
-        torch::data::DataLoaderOptions().batch_size(4).workers(2));
-    for (const auto& batch : *loader) (void)batch;
-  });
+template <Kind kind>
+void read_with_a_broken_sampler() {
+  auto loader = torch::data::make_data_loader(
+      Numbers(16).map(torch::data::transforms::Stack<>()), BrokenSampler<kind>(16),
+      torch::data::DataLoaderOptions().batch_size(4).workers(2));
+  for (const auto& batch : *loader) (void)batch;
+}
+
+// Rank 1 fails there; for a rank that hangs, the others have three seconds, which begin together.
+template <Place place, Kind kind>
+void fail_in() {
+  const bool hangs = kind == Kind::kHang;
+  train(
+      [hangs](Model&, int step) {
+        if (hangs && step == kBadStep) barrier();
+        if (!is_bad(step)) return;
+        if (place == Place::kForward) in_forward = fail<place, kind>;
+        if (place == Place::kBackward) in_backward = fail<place, kind>;
+        if (place == Place::kSampler) read_with_a_broken_sampler<kind>();
+      },
+      hangs ? std::optional(seconds(3)) : std::nullopt);
+}
+
+// While an operation has begun that the others never join.
+void throw_with_a_sum_under_way() {
+  std::exit(record([] {
+    init_process_group();
+    if (rank() == 0) pause();
+    all_reduce(torch::ones({2}), ReduceOp::SUM, {}, true);
+    throw std::runtime_error("my step is broken");
+    return 0;
+  }));
 }
 
 // Three epochs through worker threads: which samples came on all ranks together.
@@ -304,10 +352,19 @@ void mismatch() {
 }  // namespace
 
 Scenarios fault_scenarios() {
-  return {{"throw_in_forward", throw_in_forward},
-          {"throw_in_backward", throw_in_backward},
+  using enum Place;
+  using enum Kind;
+  return {{"throw_in_forward", fail_in<kForward, kThrow>},
+          {"throw_in_backward", fail_in<kBackward, kThrow>},
+          {"throw_in_sampler", fail_in<kSampler, kThrow>},
+          {"killed_in_forward", fail_in<kForward, kKill>},
+          {"killed_in_backward", fail_in<kBackward, kKill>},
+          {"killed_in_sampler", fail_in<kSampler, kKill>},
+          {"hung_in_forward", fail_in<kForward, kHang>},
+          {"hung_in_backward", fail_in<kBackward, kHang>},
+          {"hung_in_sampler", fail_in<kSampler, kHang>},
           {"throw_in_loader", throw_in_loader},
-          {"throw_in_sampler", throw_in_sampler},
+          {"throw_with_a_sum_under_way", throw_with_a_sum_under_way},
           {"leave_in_training", leave_in_training},
           {"throw_in_thread", throw_in_thread},
           {"join_again", join_again},

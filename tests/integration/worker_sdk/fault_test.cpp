@@ -47,9 +47,15 @@ INSTANTIATE_TEST_SUITE_P(Each, ThrowingRankTest,
                                          Fault{"throw_in_sampler", "my sampler is broken"}),
                          [](const auto& chosen) { return std::string(chosen.param.scenario); });
 
+std::string scenario_name(const testing::TestParamInfo<const char*>& chosen) {
+  return chosen.param;
+}
+
+class KilledRankTest : public testing::TestWithParam<const char*> {};
+
 // Four ranks, so that one of them is no neighbour of the killed one and only loses a neighbour.
-TEST(KilledRank, IsNamedByAllOthers) {
-  const auto ranks = run_ranks(4, "killed_in_training");
+TEST_P(KilledRankTest, IsNamedByAllOthers) {
+  const auto ranks = run_ranks(4, GetParam());
   EXPECT_EQ(ranks[1].signal, SIGKILL);
   for (const std::size_t rank : {0u, 2u, 3u}) {
     EXPECT_EQ(ranks[rank].exit_code, 1) << describe(ranks);
@@ -58,20 +64,80 @@ TEST(KilledRank, IsNamedByAllOthers) {
   }
 }
 
-TEST(HungRank, IsNamedByThoseWhoWaitedInVain) {
+INSTANTIATE_TEST_SUITE_P(Each, KilledRankTest,
+                         testing::Values("killed_in_training", "killed_in_forward",
+                                         "killed_in_backward", "killed_in_sampler"),
+                         scenario_name);
+
+// Of "failed after 3.0 at 77.0", in seconds.
+double number_after(const std::string& word, const std::string& text) {
+  const auto found = text.find(word + " ");
+  return found == text.npos ? -1 : std::stod(text.substr(found + word.size() + 1));
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Room for a busy machine, and far from the limits of what could hang.
+constexpr double kSlack = 15;
+
+class HungRankTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(HungRankTest, IsNamedInTimeByThoseWhoWaitedInVain) {
   std::vector<Child> children;
   const StoreHost store;
   for (int rank = 0; rank < 3; ++rank) {
-    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "hung_in_training"},
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, GetParam()},
                           rank_environment(rank, 3, store.port()));
   }
   for (const std::size_t rank : {0u, 2u}) {
-    const Ended ended = children[rank].wait(in(std::chrono::seconds(60)));
+    const Ended ended = children[rank].wait(in(std::chrono::seconds(90)));
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(own_text(rank) + "all_reduce failed: Timed out waiting "
                                                       "3000ms"));
     EXPECT_THAT(ended.err, HasSubstr("Rank 1 does not take part: it hangs, "));
+    EXPECT_NEAR(number_after("after", ended.out), 3 + kSlack / 2, kSlack / 2) << ended.out;
+    EXPECT_LT(now() - number_after("at", ended.out), kSlack) << "no hang at exit";
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, HungRankTest,
+                         testing::Values("hung_in_training", "hung_in_forward", "hung_in_backward",
+                                         "hung_in_sampler"),
+                         scenario_name);
+
+// A machine that is gone does not close its connections.
+TEST(SilentStore, HoldsUpNobodyWhoWantsToExplainAFailure) {
+  std::vector<Child> children;
+  StoreHost store;
+  for (int rank = 0; rank < 3; ++rank) {
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "hung_in_training"},
+                          rank_environment(rank, 3, store.port()));
+  }
+  for (const char* rank : {"0", "1", "2"}) {
+    store.wait_for(std::string("default_pg/0//1//ddp/sockets/") + rank);
+  }
+  store.freeze();
+  for (const std::size_t rank : {0u, 2u}) {
+    const Ended ended = children[rank].wait(in(std::chrono::seconds(60)));
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("all_reduce failed: Timed out waiting 3000ms"));
+    EXPECT_LT(number_after("after", ended.out), 3 + kSlack) << ended.out;
+  }
+}
+
+TEST(Record, EndsARankWhoseOperationsGoOn) {
+  const StoreHost store;
+  std::vector<Child> children;
+  for (int rank = 0; rank < 2; ++rank) {
+    children.emplace_back(
+        std::vector<std::string>{DDPRUN_TEST_WORKER, "throw_with_a_sum_under_way"},
+        rank_environment(rank, 2, store.port()));
+  }
+  const Ended ended = children[1].wait(in(std::chrono::seconds(60)));
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("my step is broken"));
 }
 
 TEST(HungRank, IsNotTakenForOneThatHasSentItsPart) {

@@ -141,6 +141,7 @@ StoreHost::StoreHost() {
 }
 
 StoreHost::~StoreHost() {
+  kill(pid_, SIGCONT);
   close(to_);  // it ends when there are no more commands
   if (!ends_until(pid_, in(std::chrono::seconds(10)))) kill(-pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
@@ -156,6 +157,10 @@ std::string StoreHost::ask(const std::string& command) {
 
 void StoreHost::wait_for(const std::string& key) {
   ask("wait " + key + "\n");
+}
+
+void StoreHost::freeze() {
+  kill(pid_, SIGSTOP);
 }
 
 bool StoreHost::has(const std::string& key) {

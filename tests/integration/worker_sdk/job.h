@@ -49,6 +49,8 @@ class StoreHost {
   // Returns when somebody has set the key, given as on the wire without the first slash.
   void wait_for(const std::string& key);
   bool has(const std::string& key);
+  // It says nothing any more, and does not end.
+  void freeze();
 
  private:
   std::string ask(const std::string& command);

@@ -16,7 +16,12 @@ Scenarios data_parallel_scenarios();
 Scenarios ddp_option_scenarios();
 Scenarios join_scenarios();
 Scenarios fault_scenarios();
+Scenarios shared_memory_scenarios();
 Scenarios sync_batch_norm_scenarios();
 Scenarios tensor_scenarios();
+
+// What this rank gives as InitOptions::shared_memory: the test lists the ranks that want it in
+// DDP_TEST_SHARED_MEMORY, "0 1".
+bool wants_shared_memory();
 
 }  // namespace ddp::test

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   all.merge(ddp::test::ddp_option_scenarios());
   all.merge(ddp::test::join_scenarios());
   all.merge(ddp::test::fault_scenarios());
+  all.merge(ddp::test::shared_memory_scenarios());
   all.merge(ddp::test::sync_batch_norm_scenarios());
   all.merge(ddp::test::tensor_scenarios());
   const auto scenario = argc == 2 ? all.find(argv[1]) : all.end();

@@ -70,7 +70,9 @@ struct InitOptions {
   std::string init_method = "env://";
   int rank = -1;        // replaces RANK if it is not negative
   int world_size = -1;  // replaces WORLD_SIZE if it is not negative
-  // For joining and for every collective. Default as in Python: Gloo 30 minutes, NCCL 10 minutes.
+  // For every collective, and for each stage of joining: to reach the store, to connect the ranks,
+  // to connect them again with TORCH_DISTRIBUTED_DEBUG=DETAIL, the barrier if there is one. Default
+  // as in Python: Gloo 30 minutes, NCCL 10 minutes.
   std::optional<std::chrono::milliseconds> timeout = {};
   // With "nccl": makes the communicator at once on this GPU, cuda:K, instead of at the first
   // collective. Refused with "gloo", and so is another kind of device.
@@ -86,6 +88,14 @@ struct InitOptions {
   // CPU is idle. 0 leaves it alone: for a machine whose CPUs other programs keep busy, where it
   // would get little time. Not in PyTorch.
   int gloo_event_niceness = 10;
+  // With Gloo: all_reduce of float and double tensors by SUM, and so DistributedDataParallel's
+  // gradients, goes through memory that the ranks share, and not through sockets: half of the step
+  // of a small model. Between two ranks the results are Gloo's, bit for bit; with more they are the
+  // same on all ranks, but added up in another order. A difference in size or type is an error
+  // here, and the end of another process is noticed within 20 ms. Takes 2 MiB for each rank and a
+  // thread. All ranks must ask for it and be on one machine, in one container; else the sockets
+  // are used, and rank 0 says why on stderr. Not in PyTorch.
+  bool shared_memory = false;
 };
 
 // Joins the default group and returns when all ranks have come. With
@@ -102,7 +112,9 @@ struct InitOptions {
 //
 // Throws ddp::Error: all missing variables at once and how to start the program; a store that
 // cannot be reached, with address, time and last reason; ranks that did not come, and those that
-// did. Then there is no group, and it may be called again.
+// did. Then there is no group. It may be called again with another store; in the one of before (a
+// launcher's) the ranks find what the failed attempt left there: end the process, and let the
+// launcher start all of them again.
 // PyTorch: torch.distributed.init_process_group.
 DDP_API void init_process_group(const InitOptions& options = {});
 // The backend first, as in Python: init_process_group("gloo"). It replaces options.backend. (A
@@ -113,11 +125,11 @@ void init_process_group(const Backend& backend, InitOptions options = {}) {
   init_process_group(options);
 }
 
-// Leaves the default group and all others. Without it a process may still end at any time. Groups
-// in use by a living DistributedDataParallel live as long as it does. Throws ddp::Error before
-// init_process_group, and where NCCL fails to end; all groups have been left then, and it is the
-// first failure.
-// PyTorch: torch.distributed.destroy_process_group.
+// Leaves the default group and all others; there is no way to leave one of those alone. With Gloo
+// it waits for what has been begun, up to the time-out. Without it a process may still end at any
+// time. Groups in use by a living DistributedDataParallel live as long as it does. Throws
+// ddp::Error before init_process_group, and where NCCL fails to end; all groups have been left
+// then, and it is the first failure. PyTorch: torch.distributed.destroy_process_group.
 DDP_API void destroy_process_group();
 
 // Whether this process has a default group.

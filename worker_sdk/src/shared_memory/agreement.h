@@ -1,0 +1,29 @@
+// The ranks of a group agree, through their store, on memory that all of them share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "worker_sdk/src/shared_memory/sum_queue.h"
+
+namespace ddp::detail {
+
+// What the ranks have agreed on.
+struct SharedMemory {
+  std::optional<SharingRanks> ranks;  // none: it is not used, and `reason` says why
+  std::optional<SharedMapping> memory;
+  std::string reason;
+};
+
+// This rank would share memory; before it connects to the others. `store` is the group's own.
+void offer_shared_memory(c10d::Store& store, int rank);
+
+// Makes it or opens it if all ranks can; after this rank has connected to all others, because who
+// has made no offer by then makes none. `ranks` are the global ranks, this one's index is `rank`.
+// All ranks get the same answer. Throws what the store throws.
+SharedMemory agree_on_shared_memory(c10d::Store& store, int rank, const std::vector<int>& ranks);
+
+}  // namespace ddp::detail
