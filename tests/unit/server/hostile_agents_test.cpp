@@ -163,7 +163,10 @@ TEST_F(HostileAgents, RandomBytesDisturbNobody) {
     if (round % 2 == 0) bytes = frame(bytes);
     agent.send(bytes);
   }
-  server_.await([](const RosterServerStatistics& now) { return now.roster_connections == 1; });
+  server_.await([](const RosterServerStatistics& now) {
+    return now.port.accepted + now.port.turned_away == 201 && now.port.connections == 0 &&
+           now.roster_connections == 1;
+  });
   EXPECT_EQ(server_.statistics().memory_bytes, memory_before_);
   the_run_is_not_disturbed();
 }
