@@ -38,7 +38,8 @@ void take_out_and_close(Stream& stream) {
 
 }  // namespace
 
-Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listener)
+Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listener,
+                   SocketEvents events)
     : io_(io),
       options_(std::move(options)),
       port_(listener.port),
@@ -46,6 +47,8 @@ Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listene
       accept_timer_(io.get_executor()),
       opening_timer_(io.get_executor()),
       store_(options_.store_limits),
+      events_(std::move(events)),
+      events_ready_(io.get_executor(), events_.descriptor()),
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)),
       own_log_(io, warnings_to(options_.log), Severity::warning),
       log_(options_.shared_log == nullptr ? own_log_ : *options_.shared_log) {}
@@ -79,6 +82,7 @@ void Server::Impl::close() {
   stop_listening();
   opening_timer_.cancel();
   while (!clients_.empty()) remove(clients_.begin()->first);
+  events_ready_.release();
 }
 
 ServerStatistics Server::Impl::statistics() const {
@@ -127,21 +131,17 @@ void Server::Impl::accept_some() {
 void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  Stream stream(io_.get_executor());
-  boost::system::error_code error;
-  stream.assign(socket.get(), error);
-  if (error) {
-    return log_.write(Severity::warning, "unwatched",
-                      "cannot watch the connection of " + to_text(peer) + ": " + error.message());
-  }
-  socket.release();
-  ++counts_.accepted;
   const ClientId id = ++last_id_;
-  Client& client =
-      clients_.try_emplace(id, std::move(stream), std::move(peer), options_.limits).first->second;
+  if (!events_.add(socket.get(), id)) {
+    return log_.write(
+        Severity::warning, "unwatched",
+        "cannot watch the connection of " + to_text(peer) + ": " + std::strerror(errno));
+  }
+  ++counts_.accepted;
+  clients_.try_emplace(id, std::move(socket), std::move(peer), options_.limits);
   openings_.push_back({std::chrono::steady_clock::now() + options_.handshake_timeout, id});
   if (openings_.size() == 1) watch_openings();
-  wait_readable(id, client);
+  wait_for_events();
 }
 
 bool Server::Impl::is_full() const {
@@ -214,8 +214,9 @@ void Server::Impl::remove(ClientId id) {
   const auto found = clients_.find(id);
   held_bytes_ -= found->second.counted;
   store_->forget(id);
-  take_out_and_close(found->second.stream);
+  events_.remove(found->second.socket.get());
   clients_.erase(found);
+  if (clients_.empty() && awaits_events_) events_ready_.cancel();
 }
 
 }  // namespace ddprun::server

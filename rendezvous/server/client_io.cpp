@@ -20,18 +20,28 @@ constexpr std::uint64_t kReserve =
 
 }  // namespace
 
-void Server::Impl::wait_readable(ClientId id, Client& client) {
-  client.stream.async_wait(Stream::wait_read,
-                           [self = shared_from_this(), id](const boost::system::error_code& error) {
-                             if (!error) self->on_readable(id);
+void Server::Impl::wait_for_events() {
+  if (awaits_events_ || closed_ || clients_.empty()) return;
+  awaits_events_ = true;
+  events_ready_.async_wait(Stream::wait_read,
+                           [self = shared_from_this()](const boost::system::error_code& error) {
+                             self->awaits_events_ = false;
+                             if (!error && !self->closed_) self->take_events();
+                             self->wait_for_events();
                            });
+}
+
+void Server::Impl::take_events() {
+  for (const SocketEvents::Event& event : events_.take()) {
+    if (event.writable) on_writable(event.key);
+    if (event.readable) on_readable(event.key);
+  }
 }
 
 void Server::Impl::on_readable(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
-  const ssize_t size =
-      ::recv(client->stream.native_handle(), buffer_.get(), kBufferBytes, MSG_DONTWAIT);
+  const ssize_t size = ::recv(client->socket.get(), buffer_.get(), kBufferBytes, MSG_DONTWAIT);
   if (size == 0 || (size < 0 && !would_block(errno))) return remove(id);
   if (size > 0) {
     const std::string_view bytes(buffer_.get(), static_cast<std::size_t>(size));
@@ -42,9 +52,7 @@ void Server::Impl::on_readable(ClientId id) {
     }
     flush_dirty();
     drop_largest();
-    client = find(id);
   }
-  if (client != nullptr) wait_readable(id, *client);
 }
 
 Server::Impl::Complaint Server::Impl::receive(ClientId id, Client& client, std::string_view bytes) {
@@ -75,8 +83,8 @@ Server::Impl::Complaint Server::Impl::hand_over(ClientId id, Client& client,
     return "it speaks " + std::string(protocol::name(dialect)) + "; " + served_protocols() +
            " served here";
   }
-  UniqueFd socket(client.stream.release());
-  Visitor visitor{std::move(socket), client.peer, std::move(first)};
+  events_.remove(client.socket.get());
+  Visitor visitor{std::move(client.socket), client.peer, std::move(first)};
   remove(id);
   options_.others->take(dialect, std::move(visitor));
   return std::nullopt;
@@ -182,31 +190,27 @@ bool Server::Impl::flush(ClientId id, Client& client) {
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = client.outbox.gather(parts);
-    const ssize_t size =
-        ::sendmsg(client.stream.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t size = ::sendmsg(client.socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size < 0 && !would_block(errno)) return false;
     if (size > 0) client.outbox.consume(static_cast<std::uint64_t>(size));
     sent += size > 0 ? static_cast<std::uint64_t>(size) : 0;
     if (size < 0 || (sent >= kBytesPerTurn && !client.outbox.empty())) {
-      wait_writable(id, client);
+      want_writable(id, client, true);
       break;
     }
   }
   return true;
 }
 
-void Server::Impl::wait_writable(ClientId id, Client& client) {
-  client.waits_to_write = true;
-  client.stream.async_wait(Stream::wait_write,
-                           [self = shared_from_this(), id](const boost::system::error_code& error) {
-                             if (!error) self->on_writable(id);
-                           });
+void Server::Impl::want_writable(ClientId id, Client& client, bool wanted) {
+  client.waits_to_write = wanted;
+  events_.want_writable(client.socket.get(), id, wanted);
 }
 
 void Server::Impl::on_writable(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
-  client->waits_to_write = false;
+  want_writable(id, *client, false);
   if (!flush(id, *client)) return remove(id);
   count(*client);
 }

@@ -39,7 +39,10 @@ Result<std::unique_ptr<Server>> Server::listen(boost::asio::io_context& io, Serv
 Result<std::unique_ptr<Server>> Server::serve(boost::asio::io_context& io, ServerOptions options,
                                               Listener listener) {
   if (const auto error = check_floor(options.limits)) return *error;
-  auto impl = std::make_shared<Impl>(io, std::move(options), std::move(listener));
+  auto events = SocketEvents::open();
+  if (!events) return events.error();
+  auto impl =
+      std::make_shared<Impl>(io, std::move(options), std::move(listener), std::move(*events));
   impl->start();
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

@@ -21,12 +21,13 @@
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/listener.h"
 #include "rendezvous/server/server.h"
+#include "rendezvous/server/socket_events.h"
 
 namespace ddprun::server {
 
 class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
  public:
-  Impl(boost::asio::io_context& io, ServerOptions options, Listener listener);
+  Impl(boost::asio::io_context& io, ServerOptions options, Listener listener, SocketEvents events);
 
   void start() { wait_for_clients(); }
   void start_over();
@@ -45,17 +46,17 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
       std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
   struct Client {
-    Client(Stream connected, boost::asio::ip::tcp::endpoint from, const protocol::Limits& limits)
-        : stream(std::move(connected)), peer(std::move(from)), parser(limits) {}
+    Client(UniqueFd connected, boost::asio::ip::tcp::endpoint from, const protocol::Limits& limits)
+        : socket(std::move(connected)), peer(std::move(from)), parser(limits) {}
 
-    Stream stream;
+    UniqueFd socket;
     boost::asio::ip::tcp::endpoint peer;
     protocol::RequestParser parser;
     protocol::ReplyBuffer outbox;
     std::string opening;  // first bytes, while they do not tell the protocol
     bool identified = false;
     bool of_before = false;       // came before start_over(): no store client any more
-    bool waits_to_write = false;  // a callback will come when the socket takes bytes again
+    bool waits_to_write = false;  // events_ will tell when the socket takes bytes again
     bool in_dirty = false;
     bool gone = false;          // sending failed; it is removed at the end of the turn
     std::uint64_t counted = 0;  // of it in held_bytes_
@@ -78,8 +79,11 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void watch_openings();
   void close_silent_clients();
 
+  // What the clients' sockets are ready for. Nothing is awaited while there is no client.
+  void wait_for_events();
+  void take_events();
+
   // One client's input.
-  void wait_readable(ClientId id, Client& client);
   void on_readable(ClientId id);
   Complaint receive(ClientId id, Client& client, std::string_view bytes);
   Complaint identify(ClientId id, Client& client, std::string first);
@@ -95,7 +99,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void mark_dirty(ClientId id, Client& client);
   void flush_dirty();
   bool flush(ClientId id, Client& client);
-  void wait_writable(ClientId id, Client& client);
+  void want_writable(ClientId id, Client& client, bool wanted);
   void on_writable(ClientId id);
 
   Client* find(ClientId id);
@@ -112,6 +116,9 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::deque<Opening> openings_;       // by deadline
   std::optional<store::Store> store_;  // always set; made anew by start_over()
   std::unordered_map<ClientId, Client> clients_;
+  SocketEvents events_;
+  Stream events_ready_;  // the descriptor of events_, which owns it: released before it goes
+  bool awaits_events_ = false;
   ClientId last_id_ = 0;
   std::unique_ptr<char[]> buffer_;  // of all reads: an idle connection has none
   std::vector<ClientId> woken_;
