@@ -133,6 +133,7 @@ void copy_programs(Setup& setup) {
   }
   setup.train_script = copy(here / "train_worker.py", "train_worker.py");
   setup.store_clients = copy(here / "store_clients", "store_clients");
+  setup.epoll_store = copy(here / "epoll_store", "epoll_store");
   setup.names = copy(here / "names", "names");
   setup.libuv_store = copy(here / "libuv_store.py", "libuv_store.py");
   const fs::path beside = fs::path(setup.ddprun).replace_filename("rdzvd");

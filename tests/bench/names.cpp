@@ -28,8 +28,6 @@
 
 namespace {
 
-constexpr char kNameServer[] = "127.0.0.153";
-
 void check(bool succeeded, const char* what) {
   if (!succeeded) throw std::system_error(errno, std::generic_category(), what);
 }
@@ -53,12 +51,19 @@ void replace(const char* file, const std::string& text) {
   check(mounted, file);
 }
 
+// Of this process only: an earlier one may still be about to end.
+std::string own_address() {
+  const auto pid = static_cast<unsigned>(::getpid());
+  return "127." + std::to_string(128 + (pid >> 16)) + "." + std::to_string(pid >> 8 & 255) + "." +
+         std::to_string(pid & 255);
+}
+
 int listen_to_questions() {
   const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(53);
-  ::inet_pton(AF_INET, kNameServer, &address.sin_addr);
+  ::inet_pton(AF_INET, own_address().c_str(), &address.sin_addr);
   check(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0, "bind");
   return fd;
 }
@@ -100,7 +105,7 @@ int main(int argc, char** argv) try {
   const std::string how = argv[1];
   enter_namespace();
   if (how != "none") serve_names(how);
-  replace("/etc/resolv.conf", "nameserver " + std::string(kNameServer) + "\n");
+  replace("/etc/resolv.conf", "nameserver " + own_address() + "\n");
   replace("/etc/nsswitch.conf", how == "none" ? "hosts: files\n" : "hosts: files dns\n");
   ::execv(argv[2], argv + 2);
   throw std::system_error(errno, std::generic_category(), argv[2]);

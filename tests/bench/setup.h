@@ -18,6 +18,7 @@ struct Setup {
   std::string worker;
   std::string agents;
   std::string store_clients;
+  std::string epoll_store;   // a floor
   std::string names;
   std::string libuv_store;   // a script
   std::string train_worker;  // empty: this build has no worker SDK

@@ -28,6 +28,10 @@ Kind libuv(const Setup& setup) {
   return {"PyTorch (libuv)", {setup.python, setup.libuv_store}, no_torch(setup)};
 }
 
+Kind raw_epoll(const Setup& setup) {
+  return {"raw epoll", {setup.epoll_store}, ""};
+}
+
 // The same with another name service; see names.cpp.
 Kind with_names(const Setup& setup, Kind kind, const std::string& how) {
   kind.command = Words{setup.names, how} + kind.command;
@@ -74,9 +78,9 @@ Block storm(const Setup& setup, int clients) {
   };
   // PyTorch's server looks each client up; it gets the fastest answer there is.
   const Kind own = with_names(setup, rdzvd(setup), "none"),
-             peer = with_names(setup, libuv(setup), "none");
+             peer = with_names(setup, libuv(setup), "none"), floor = raw_epoll(setup);
   return {"store",
-          {probe(peer, rows(peer, {}, {}, "")),
+          {probe(peer, rows(peer, {}, {}, "")), probe(floor, rows(floor, {}, {}, "")),
            probe(own, rows(own, ratio_at_most(0.9), median_at_most(2), peer.name))}};
 }
 
