@@ -36,7 +36,8 @@ membership::MemberOptions member_options(const Job& job) {
   return {.endpoint = cli::text_of(spec_of(job).endpoint.value),
           .join_timeout = spec_of(job).conf.join_timeout,
           .reconnect_timeout = spec_of(job).conf.reconnect_timeout,
-          .restart_backoff = job.spec.restart_backoff};
+          .restart_backoff = job.spec.restart_backoff,
+          .host_speaks = is_fixed(job) && spec_of(job).first_node_speaks()};
 }
 
 // A loopback endpoint means that all nodes are on this host; the store then listens there only.

@@ -107,7 +107,9 @@ Result<void> NodeAgent::make_parts(const std::string& shared_name) {
 
 void NodeAgent::announce_notices() {
   if (job_.spec.verbosity == cli::Verbosity::quiet) return;
-  for (const std::string& notice : job_.plan.notices) output_.note("ddprun: " + notice);
+  const std::size_t first = job_.spec.rendezvous.first_node_speaks() ? job_.plan.common_notices : 0;
+  for (std::size_t i = first; i < job_.plan.notices.size(); ++i)
+    output_.note("ddprun: " + job_.plan.notices[i]);
 }
 
 // What a user is told before the first line of a worker.

@@ -54,7 +54,8 @@ void ServerHost::ask_slurm() {
                       [this](const Result<SlurmHost::Found>& found) {
                         if (!found) return hooks_.gave_up(found.error().text);
                         question_.host = found->host;
-                        if (!found->notice.empty()) hooks_.say(found->notice);
+                        if (!found->notice.empty() && !job_.spec.rendezvous.first_node_speaks())
+                          hooks_.say(found->notice);
                         find_host();
                       });
 }

@@ -109,7 +109,11 @@ void Member::on(Time now, const protocol::Waiting& message) {
 // As long as hardly anybody would have looked up there is nothing to wait for.
 void Member::say_waiting(Time now) {
   if (end_ || waiting_.empty() || now < waiting_since_ + kFirstWord) return;
-  say(std::exchange(waiting_, {}));
+  say_for_all(std::exchange(waiting_, {}));
+}
+
+void Member::say_for_all(std::string text) {
+  if (!options_.host_speaks || !welcome_ || !welcome_->embedded) say(std::move(text));
 }
 
 void Member::on(Time now, const protocol::Assignment& message) {
@@ -183,7 +187,7 @@ void Member::on(Time, const protocol::ServerStopping& message) {
 }
 
 void Member::on(Time, const protocol::Notice& message) {
-  say(message.text);
+  say_for_all(message.text);
 }
 
 void Member::on(Time, const protocol::TakeStacks& message) {

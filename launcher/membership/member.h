@@ -84,6 +84,9 @@ struct MemberOptions {
   nanoseconds join_timeout{};       // for reaching the server at all
   nanoseconds reconnect_timeout{};  // for finding a daemon again
   nanoseconds restart_backoff{};    // as supervise::RestartOptions
+  // The node that hosts the embedded server tells the user, in the same place, what the server has
+  // told all of them.
+  bool host_speaks = false;
 };
 
 class Member {
@@ -141,6 +144,7 @@ class Member {
 
   void give(Order order) { orders_.list.push_back(std::move(order)); }
   void say(std::string text) { give(Say{std::move(text)}); }
+  void say_for_all(std::string text);
   void connect(Time now, nanoseconds patience, nanoseconds pause = {});
   void look_for_daemon(Time now, const std::string& why);
   void look_for_first_server(Time now, const std::string& why);

@@ -46,6 +46,7 @@ struct LaunchPlan {
   std::string host;
   std::string start_line;            // "ddprun: 2 workers on gpu07: rank 0 cuda:0 (GPU 1), …"
   std::vector<std::string> notices;  // said once before the start, each one line
+  std::size_t common_notices = 0;    // the first so many of them any node of the job would say
   std::vector<std::string> binding_report;  // --report-bindings: one line for each rank
 };
 

@@ -172,6 +172,7 @@ void add_hidden_output(const cli::JobSpec& job, LaunchPlan& plan) {
 // Remarks about devices concern nobody who asked for the CPU.
 void add_notices(const Question& q, bool gpus, LaunchPlan& plan) {
   plan.notices = q.job.notices;
+  plan.common_notices = plan.notices.size();
   add_idle_entries("--redirects", q.job.redirects, plan);
   add_idle_entries("--tee", q.job.tee, plan);
   add_hidden_output(q.job, plan);

@@ -26,7 +26,8 @@ bool has_quota(const Node& node) {
 }
 
 void notice(LaunchPlan& plan, const std::string& number, const std::string& why) {
-  plan.notices.push_back("OMP_NUM_THREADS=" + number + " for each worker" + why);
+  plan.notices.insert(plan.notices.begin() + static_cast<std::ptrdiff_t>(plan.common_notices++),
+                      "OMP_NUM_THREADS=" + number + " for each worker" + why);
 }
 
 void give_number(int number, const Node& node, LaunchPlan& plan) {

@@ -40,6 +40,9 @@ TEST_F(SlurmTest, RanksOfAllNodesMeet) {
   const Finished end = step->finish();
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(count_of("met\n", end.out), 8) << end.out << end.err;
+  EXPECT_EQ(count_of("OMP_NUM_THREADS=", end.err), 1) << "the first node speaks for all\n"
+                                                      << end.err;
+  EXPECT_EQ(count_of("Slurm has 127.0.0.1 for it", end.err), 1) << end.err;
   for (int rank = 0; rank < 8; ++rank)
     EXPECT_THAT(end.out, testing::ContainsRegex(
                              "rank " + std::to_string(rank) + " of 8, local " +

@@ -434,6 +434,20 @@ TEST_F(MemberTest, WaitingIsToldAfterASecondUnlessItIsOver) {
             "again");
 }
 
+TEST_F(MemberTest, WhatTheServerTellsAllIsLeftToItsHostWhereThatIsSeen) {
+  for (const bool embedded : {true, false}) {
+    member_ = Member({.endpoint = "a:29400", .host_speaks = true});
+    join(embedded);
+    const std::size_t expected = embedded ? 0 : 1;
+    EXPECT_EQ(all<Say>(member_.on_message(kStart + 2s, protocol::Waiting{.text = "1 of 2"})).size(),
+              expected);
+    EXPECT_EQ(all<Say>(member_.on_message(kStart, protocol::Notice{"other programs"})).size(),
+              expected);
+    begin(0);
+    EXPECT_EQ(only<Say>(restart(0)).text, "restart follows") << "a failure is told by all";
+  }
+}
+
 TEST_F(MemberTest, AServerThatCannotBeReachedIsToldAfterASecondAndThenEveryTen) {
   member_.start(kStart);
   const Orders first = member_.on_unreachable(kStart, "connection refused");

@@ -181,6 +181,16 @@ TEST(Make, PassesOnWhatMustBeSaid) {
   EXPECT_THAT(plan_of({"p"}, gpus(0)).notices, IsEmpty()) << "no driver is normal";
 }
 
+TEST(Make, WhatAllNodesWouldSayComesFirst) {
+  Node node = a_node();
+  node.omp_num_threads_set = false;
+  const LaunchPlan plan = plan_of({"--standalone", "--master-port=1", "-n", "2", "-t", "2:1", "p"},
+                                  gpus(0), std::nullopt, node);
+  EXPECT_EQ(plan.common_notices, 2U);
+  EXPECT_THAT(plan.notices, ElementsAre(HasSubstr("--master-port"), HasSubstr("OMP_NUM_THREADS"),
+                                        HasSubstr("--tee: there is no local rank 2")));
+}
+
 TEST(Make, SaysWhichLocalRanksAreNotThere) {
   EXPECT_THAT(plan_of({"-n", "2", "-r", "0:1,5:3,10-12:1", "-t", "2:1", "p"}, gpus(0)).notices,
               ElementsAre("--redirects: there is no local rank 5, the last one is 1",
