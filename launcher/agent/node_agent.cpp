@@ -80,6 +80,7 @@ report::ExitDecision NodeAgent::run() {
 void NodeAgent::watch_signals() {
   signals_.emplace(io_, signals_to_read(job_), [this](int signo) { on_signal(signo); });
   watch_guardian();
+  watch_engine();
   guardian::outlive_guardian();
 }
 
@@ -251,6 +252,16 @@ void NodeAgent::watch_guardian() {
     if (at_work_) round_->on_guardian_lost();
     interrupt({.cause = supervise::Cause::guardian_lost});
     if (membership_) leave("its outer process was killed");
+  });
+}
+
+// mpirun and slurmstepd end after what they have started, unless they are killed.
+void NodeAgent::watch_engine() {
+  const cluster::Engine engine = job_.spec.rendezvous.engine;
+  if (engine != cluster::Engine::mpi && engine != cluster::Engine::slurm) return;
+  engine_.emplace(io_, job_.link.started_by, [this](const std::string& what) {
+    output_.note("ddprun: " + what + ", which started this ddprun, has ended");
+    on_stop_signal(SIGTERM);
   });
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "launcher/agent/agent.h"
+#include "launcher/agent/engine_process.h"
 #include "launcher/agent/job_events.h"
 #include "launcher/agent/job_parts.h"
 #include "launcher/agent/membership.h"
@@ -41,6 +42,7 @@ class NodeAgent {
   void announce_notices();
   void announce();
   void watch_guardian();
+  void watch_engine();
   void on_signal(int signo);
   void on_stop_signal(int signo);
   void on_signal_between_rounds(int signo);
@@ -87,6 +89,7 @@ class NodeAgent {
   std::optional<RunDirectory> directory_;
   std::optional<SignalReader> signals_;
   boost::asio::posix::stream_descriptor guardian_;
+  std::optional<EngineProcess> engine_;  // of Slurm and MPI
   std::optional<JobParts> parts_;
   std::unique_ptr<Round> round_;              // the present one, or the last one during a pause
   std::vector<supervise::Attempt> attempts_;  // that have failed and were, or may be, repeated

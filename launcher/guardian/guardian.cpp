@@ -257,6 +257,7 @@ Link split() {
   Link link{.alive = {},
             .job_group = ::getpgrp(),
             .guardian = 0,
+            .started_by = ::getppid(),
             .started = started,
             .directory = nullptr};
   // `sleep 9 & exec ddprun …`: this process keeps its earlier children and only waits, so that

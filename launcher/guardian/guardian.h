@@ -22,9 +22,10 @@ namespace ddprun::guardian {
 
 // What the launcher knows of its guardian.
 struct Link {
-  UniqueFd alive;       // reaches end-of-file when the guardian is gone
-  pid_t job_group = 0;  // the process group in which the user started ddprun
-  pid_t guardian = 0;   // SIGTTIN stops it alone, as a read from a terminal stops a program
+  UniqueFd alive;        // reaches end-of-file when the guardian is gone
+  pid_t job_group = 0;   // the process group in which the user started ddprun
+  pid_t guardian = 0;    // SIGTTIN stops it alone, as a read from a terminal stops a program
+  pid_t started_by = 0;  // ddprun's parent when it began; 0: it is in another pid namespace
   std::chrono::steady_clock::time_point started{};  // when ddprun was
   // Text that both processes see, see leave_directory(); null where there is none.
   char* directory = nullptr;
