@@ -22,7 +22,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
     "                    [--baseline FILE] [--most-workers N] [--most-clients N]\n"
-    "                    [--lines N] [--json FILE] [--markdown FILE]\n"
+    "                    [--operations N] [--lines N] [--json FILE] [--markdown FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
     "groups: launch fail restart rendezvous store output idle train baseline (all of them)\n";
 
@@ -66,6 +66,8 @@ void take(Options& options, const std::string& option, const std::string& value)
     setup.most_workers = count_in(option, value);
   } else if (option == "--most-clients") {
     setup.most_clients = count_in(option, value);
+  } else if (option == "--operations") {
+    setup.store_operations = count_in(option, value);
   } else if (option == "--lines") {
     setup.lines = count_in(option, value);
   } else {
@@ -133,6 +135,7 @@ void copy_programs(Setup& setup) {
   }
   setup.train_script = copy(here / "train_worker.py", "train_worker.py");
   setup.store_clients = copy(here / "store_clients", "store_clients");
+  setup.store_load = copy(here / "store_load", "store_load");
   setup.epoll_store = copy(here / "epoll_store", "epoll_store");
   setup.names = copy(here / "names", "names");
   setup.libuv_store = copy(here / "libuv_store.py", "libuv_store.py");

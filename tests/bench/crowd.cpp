@@ -84,6 +84,16 @@ void Crowd::connect_more() {
 }
 
 void Crowd::run(const OnConnected& on_connected, const OnBytes& on_bytes) {
+  until_finished(on_connected, on_bytes);
+}
+
+void Crowd::go_on(const OnBytes& on_bytes) {
+  for (Client& client : clients_) client.finished = false;
+  finished_ = 0;
+  until_finished({}, on_bytes);
+}
+
+void Crowd::until_finished(const OnConnected& on_connected, const OnBytes& on_bytes) {
   const auto deadline = std::chrono::steady_clock::now() + options_.patience;
   std::array<epoll_event, 512> events;
   while (finished_ < clients_.size()) {

@@ -23,7 +23,7 @@ struct CrowdOptions {
   // So many may be connecting, or not have heard from the server, at the same time. Below the
   // accept queue (net.core.somaxconn), or the kernel drops some and tries again after a second.
   std::size_t at_once = 2'000;
-  std::chrono::milliseconds patience{60'000};  // for all that run() does
+  std::chrono::milliseconds patience{60'000};  // for all that run() or go_on() does
 };
 
 class Crowd {
@@ -40,6 +40,8 @@ class Crowd {
   // Connects all clients and returns when finish() was called once for each. The connections stay
   // open until the crowd goes. Throws std::runtime_error when one ends or the patience is over.
   void run(const OnConnected& on_connected, const OnBytes& on_bytes);
+  // Goes on with the connections that are there until finish() was called once more for each.
+  void go_on(const OnBytes& on_bytes);
 
   // Small messages only: what the kernel does not take at once is an exception.
   void send(std::size_t client, std::string_view bytes);
@@ -52,6 +54,7 @@ class Crowd {
     bool connected = false, heard = false, finished = false;
   };
 
+  void until_finished(const OnConnected& on_connected, const OnBytes& on_bytes);
   void connect_more();
   void connect_one(std::size_t client);
   void handle(std::size_t client, const OnConnected& on_connected, const OnBytes& on_bytes);

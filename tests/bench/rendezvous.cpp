@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -56,7 +58,7 @@ Block meeting(const Setup& setup, const Size& size) {
 }
 
 Block simulated(const Setup& setup) {
-  const std::string n = std::to_string(kSimulatedAgents);
+  const std::string n = std::to_string(std::min(kSimulatedAgents, setup.most_clients));
   Probe probe{{{n + " simulated agents join one rdzvd", "ms", median_at_most(2'000)}},
               [setup, n] {
                 const Announcer server({setup.rdzvd, "--listen", "127.0.0.1:0"});

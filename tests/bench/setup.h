@@ -18,16 +18,18 @@ struct Setup {
   std::string worker;
   std::string agents;
   std::string store_clients;
-  std::string epoll_store;   // a floor
+  std::string store_load;
+  std::string epoll_store;  // a floor
   std::string names;
-  std::string libuv_store;   // a script
-  std::string train_worker;  // empty: this build has no worker SDK
-  std::string train_script;  // the same in Python
-  std::string python;        // one that has torch; empty: no torchrun
-  std::string baseline;      // another build of ddprun; empty: none
-  int most_workers = 512;    // larger groups are left out
-  int most_clients = 10'000;
-  int lines = 1'000'000;  // of the output group
+  std::string libuv_store;        // a script
+  std::string train_worker;       // empty: this build has no worker SDK
+  std::string train_script;       // the same in Python
+  std::string python;             // one that has torch; empty: no torchrun
+  std::string baseline;           // another build of ddprun; empty: none
+  int most_workers = 512;         // larger groups are left out
+  int most_clients = 10'000;      // of a store, and agents
+  int store_operations = 20'000;  // of each kind
+  int lines = 1'000'000;          // of the output group
 
   // The same with `baseline` in the place of ddprun.
   Setup with_baseline() const;

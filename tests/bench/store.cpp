@@ -1,43 +1,17 @@
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "tests/bench/announcer.h"
 #include "tests/bench/groups.h"
+#include "tests/bench/store_rates.h"
+#include "tests/bench/store_servers.h"
 
 namespace ddprun::bench {
 namespace {
 
-constexpr int kRounds = 7;
-constexpr int kFewRounds = 5;
-
-// A store server that runs for one measurement.
-struct Kind {
-  std::string name;
-  Words command;
-  std::string missing;
-};
-
-Kind rdzvd(const Setup& setup) {
-  return {"rdzvd", {setup.rdzvd, "--listen", "127.0.0.1:0"}, no_rdzvd(setup)};
-}
-
-Kind libuv(const Setup& setup) {
-  return {"PyTorch (libuv)", {setup.python, setup.libuv_store}, no_torch(setup)};
-}
-
-Kind raw_epoll(const Setup& setup) {
-  return {"raw epoll", {setup.epoll_store}, ""};
-}
-
-// The same with another name service; see names.cpp.
-Kind with_names(const Setup& setup, Kind kind, const std::string& how) {
-  kind.command = Words{setup.names, how} + kind.command;
-  if (kind.missing.empty()) kind.missing = no_names(setup, how);
-  return kind;
-}
+constexpr int kRounds = 5;
+constexpr int kFewRounds = 3;
 
 struct Storm {
   double milliseconds;
@@ -45,7 +19,7 @@ struct Storm {
   double microseconds;  // of the server's CPU for a client
 };
 
-Storm join(const Setup& setup, const Kind& kind, int clients, const std::string& source) {
+Storm join(const Setup& setup, const StoreServer& kind, int clients, const std::string& source) {
   const Announcer server(kind.command);
   const int port = static_cast<int>(server.number());
   const double memory = pss_megabytes(server.pid());
@@ -59,7 +33,7 @@ Storm join(const Setup& setup, const Kind& kind, int clients, const std::string&
 
 Block storm(const Setup& setup, int clients) {
   const std::string n = std::to_string(clients) + " clients join";
-  const auto rows = [&](const Kind& kind, Goal time, Goal memory, const std::string& peer) {
+  const auto rows = [&](const StoreServer& kind, Goal time, Goal memory, const std::string& peer) {
     const auto of = [&](const std::string& name, const std::string& what) {
       return name.empty() ? "" : n + what + ": " + name;
     };
@@ -68,7 +42,7 @@ Block storm(const Setup& setup, int clients) {
                             {of(kind.name, memory_text), "KB", memory, of(peer, memory_text)},
                             {of(kind.name, cpu_text), "us", {}, of(peer, cpu_text)}};
   };
-  const auto probe = [&](const Kind& kind, std::vector<Row> shown) {
+  const auto probe = [&](const StoreServer& kind, std::vector<Row> shown) {
     return Probe{std::move(shown),
                  [setup, kind, clients] {
                    const Storm storm = join(setup, kind, clients, "127.0.0.1");
@@ -77,16 +51,17 @@ Block storm(const Setup& setup, int clients) {
                  kRounds, kind.missing};
   };
   // PyTorch's server looks each client up; it gets the fastest answer there is.
-  const Kind own = with_names(setup, rdzvd(setup), "none"),
-             peer = with_names(setup, libuv(setup), "none"), floor = raw_epoll(setup);
+  const StoreServer own = with_names(setup, rdzvd_store(setup), "none"),
+                    peer = with_names(setup, libuv_store(setup), "none"),
+                    floor = raw_epoll_store(setup);
   return {"store",
           {probe(peer, rows(peer, {}, {}, "")), probe(floor, rows(floor, {}, {}, "")),
            probe(own, rows(own, ratio_at_most(0.9), median_at_most(2), peer.name))}};
 }
 
-Probe with_name_server(const Setup& setup, Row row, const Kind& kind, const std::string& how,
+Probe with_name_server(const Setup& setup, Row row, const StoreServer& kind, const std::string& how,
                        int clients) {
-  const Kind there = with_names(setup, kind, how);
+  const StoreServer there = with_names(setup, kind, how);
   return {{std::move(row)},
           [setup, there, clients] {
             return std::vector{join(setup, there, clients, "127.0.0.2").milliseconds};
@@ -97,7 +72,7 @@ Probe with_name_server(const Setup& setup, Row row, const Kind& kind, const std:
 
 // A name server that answers late or never.
 std::vector<Block> name_servers(const Setup& setup, int clients) {
-  const Kind own = rdzvd(setup), peer = libuv(setup);
+  const StoreServer own = rdzvd_store(setup), peer = libuv_store(setup);
   const std::string n = std::to_string(clients) + " clients join: ",
                     slow = "100 clients join, the name server takes 20 ms: ",
                     none = n + own.name + ", no name server";
@@ -118,9 +93,10 @@ std::vector<Block> name_servers(const Setup& setup, int clients) {
 
 std::vector<Block> store_group(const Setup& setup) {
   std::vector<Block> blocks;
-  for (const int clients : {1'000, 10'000})
-    if (clients <= setup.most_clients) blocks.push_back(storm(setup, clients));
+  for (const int clients : {setup.most_clients / 10, setup.most_clients})
+    if (clients > 0) blocks.push_back(storm(setup, clients));
   for (Block& block : name_servers(setup, setup.most_clients)) blocks.push_back(std::move(block));
+  for (Block& block : store_rates(setup)) blocks.push_back(std::move(block));
   return blocks;
 }
 

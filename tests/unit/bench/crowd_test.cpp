@@ -39,6 +39,23 @@ TEST(CrowdTest, EachClientSpeaksOnceAndIsHeard) {
   EXPECT_EQ(replies.size(), 100U) << "ADD has answered each with another number";
 }
 
+TEST(CrowdTest, GoesOnUntilEachHasFinishedAgain) {
+  server::RunningServer server;
+  Crowd crowd({.port = server.port(), .clients = 10});
+  crowd.run([](std::size_t) { return greeting_and_add(); },
+            [&](std::size_t client, std::string_view) { crowd.finish(client); });
+  std::string request;
+  protocol::encode_key_number(request, protocol::Operation::kAdd, "/here", 1);
+  for (std::size_t client = 0; client < 10; ++client) crowd.send(client, request);
+  std::set<std::size_t> heard;
+  crowd.go_on([&](std::size_t client, std::string_view) {
+    heard.insert(client);
+    crowd.finish(client);
+  });
+  EXPECT_EQ(heard.size(), 10U);
+  EXPECT_EQ(server::RawClient(server.port()).ask(store::add("/here", 0), 8), store::number(20));
+}
+
 TEST(CrowdTest, ClientsHaveTheAddressThatTheyAreGiven) {
   server::RunningServer server;
   Crowd crowd({.port = server.port(), .source = "127.0.0.7", .clients = 1});

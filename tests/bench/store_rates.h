@@ -1,0 +1,15 @@
+// What single operations of a store cost, for the group store.
+#pragma once
+
+#include <vector>
+
+#include "tests/bench/measurement.h"
+#include "tests/bench/setup.h"
+
+namespace ddprun::bench {
+
+// Time and server CPU of an operation while 64 and 1,000 clients are busy, against PyTorch's libuv
+// server and a raw epoll.
+std::vector<Block> store_rates(const Setup& setup);
+
+}  // namespace ddprun::bench
