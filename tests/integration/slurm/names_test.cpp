@@ -92,7 +92,7 @@ TEST_F(SlurmNames, WhySlurmCouldNotBeAskedIsSaid) {
 }
 
 TEST_F(SlurmNames, ANameThatTheResolverHasIsNotAskedFor) {
-  set_scontrol("echo NodeAddr=192.0.2.1");
+  set_scontrol("echo NodeName=$4 Arch=x86_64 NodeAddr=192.0.2.1");
   for (const Finished& end : both("localhost,only2")) {
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_THAT(end.err, Not(HasSubstr("scontrol")));
