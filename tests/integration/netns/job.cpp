@@ -9,7 +9,8 @@ Words meeting_words(const NetworkJob& job, int index) {
   const Host& meeting_point = job.network->host(job.endpoint_at);
   const std::string& host = job.by_name ? meeting_point.name() : meeting_point.address();
   if (job.meeting == Meeting::arrival)
-    return {"--rdzv-backend", "c10d", "--rdzv-endpoint", host + ":" + kPort};
+    return {"--rdzv-backend", "c10d", "--rdzv-endpoint",
+            job.by_name ? host + ":" + kPort : meeting_point.endpoint(kPort)};
   return {"--node-rank", std::to_string(index), "--master-addr", host, "--master-port", kPort};
 }
 

@@ -63,18 +63,24 @@ void NamespaceHolder::run_inside(const std::string& line) const {
   if (end.code != 0) throw std::runtime_error(line + ": " + end.err);
 }
 
-Host::Host(const NamespaceHolder& bridge, int number)
+Host::Host(const NamespaceHolder& bridge, int number, Family family)
     : bridge_(&bridge),
       name_("netns" + std::to_string(number)),
-      address_("10.77.0." + std::to_string(number)),
+      address_((family == Family::ipv4 ? "10.77.0." : "fd77::") + std::to_string(number)),
       cable_("cable" + std::to_string(number)),
       inside_(name_) {
   bridge.run_inside("ip link add " + cable_ + " type veth peer name eth0 netns " +
                     std::to_string(inside_.pid()));
   bridge.run_inside("ip link set " + cable_ + " master bridge0 up");
   inside_.run_inside("ip link set lo up");
-  inside_.run_inside("ip addr add " + address_ + "/24 dev eth0");
+  // Without nodad an IPv6 address would be of no use for a second.
+  inside_.run_inside("ip addr add " + address_ +
+                     (family == Family::ipv4 ? "/24 dev eth0" : "/64 dev eth0 nodad"));
   inside_.run_inside("ip link set eth0 up");
+}
+
+std::string Host::endpoint(const std::string& port) const {
+  return (address_.find(':') == std::string::npos ? address_ : "[" + address_ + "]") + ":" + port;
 }
 
 std::unique_ptr<Program> Host::start(const Words& command, RunOptions options) const {
@@ -101,11 +107,11 @@ void Host::remove_routes() {
   inside_.run_inside("ip route flush dev eth0");
 }
 
-Network::Network(int hosts) : bridge_("bridge") {
+Network::Network(int hosts, Family family) : bridge_("bridge") {
   bridge_.run_inside("ip link add bridge0 type bridge");
   bridge_.run_inside("ip link set bridge0 up");
   hosts_.reserve(static_cast<std::size_t>(hosts));
-  for (int number = 1; number <= hosts; ++number) hosts_.emplace_back(bridge_, number);
+  for (int number = 1; number <= hosts; ++number) hosts_.emplace_back(bridge_, number, family);
 }
 
 std::string Network::why_not() {

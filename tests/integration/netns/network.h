@@ -33,14 +33,19 @@ class NamespaceHolder {
   pid_t pid_ = 0;
 };
 
-// One host: 10.77.0.N in 10.77.0.0/24, without any other network.
+enum class Family { ipv4, ipv6 };
+
+// One host: 10.77.0.N in 10.77.0.0/24, or fd77::N in fd77::/64 with no IPv4 address but that of
+// loopback; without any other network.
 class Host {
  public:
   // Its interface is `cable` in `network`'s bridge.
-  Host(const NamespaceHolder& bridge, int number);
+  Host(const NamespaceHolder& bridge, int number, Family family);
 
   const std::string& name() const { return name_; }        // "netns1"
-  const std::string& address() const { return address_; }  // "10.77.0.1"
+  const std::string& address() const { return address_; }  // "10.77.0.1" or "fd77::1"
+  // With a port; an IPv6 address has brackets.
+  std::string endpoint(const std::string& port) const;
   // A program that runs there.
   std::unique_ptr<Program> start(const Words& command, RunOptions options = {}) const;
 
@@ -66,7 +71,7 @@ class Host {
 class Network {
  public:
   // Hosts 1 to `hosts`, all of them reachable from each other.
-  explicit Network(int hosts);
+  explicit Network(int hosts, Family family = Family::ipv4);
   Network(const Network&) = delete;  // the hosts know the bridge
 
   // Counted from 0: host(0) is netns1.
