@@ -136,6 +136,7 @@ class Run {
   void on_node_gone(Time now, MemberId id, Cause cause);
   bool joined_anew(std::size_t node_rank) const;
   std::optional<std::size_t> awaited() const;
+  bool are_replaced() const;
   void lose_who_stays_away(Time now);
   void finish_resuming(Time now);
   void end_if_finished();

@@ -190,14 +190,28 @@ std::optional<std::size_t> Run::awaited() const {
   return {};
 }
 
+// Another ddprun is in the place of each that is away, so none of them comes back. By arrival
+// somebody of the same name may be a second node of one host.
+bool Run::are_replaced() const {
+  if (phase_ != Phase::resuming || !terms_.static_ranks) return false;
+  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
+    if (round_->nodes[i].away && !joined_anew(i)) return false;
+  return true;
+}
+
 void Run::lose_who_stays_away(Time now) {
   const auto first = awaited();
-  if (!first || now < back_by_ || phase_ == Phase::ending) return;
+  if (!first || phase_ == Phase::ending) return;
+  const bool replaced = are_replaced();
+  if (!replaced && now < back_by_) return;
   const std::string& node = round_->assignment.nodes.at(*first).node;
-  Cause cause{.kind = Cause::Kind::node_lost,
-              .text = "node " + node + " is lost: it did not come back within " +
-                      span_text(terms_.reconnect_timeout) + " after the server was lost",
-              .node = node};
+  Cause cause{
+      .kind = Cause::Kind::node_lost,
+      .text = "node " + node + " is lost: " +
+              (replaced ? "another ddprun came in its place"
+                        : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
+              " after the server was lost",
+      .node = node};
   last_failure_ = cause;
   const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
   if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0)

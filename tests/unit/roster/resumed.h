@@ -7,10 +7,14 @@ namespace ddprun::roster {
 
 // The old daemon ran a job of nodes a and b; the new one is `server`.
 struct Resumed {
-  explicit Resumed(int min = 2, int max_restarts = 0) {
+  explicit Resumed(int min = 2, int max_restarts = 0, bool given_ranks = false) {
     ServerOfRuns old;
     joins = {node("a", min, 2), node("b", min, 2)};
     for (Join& join : joins) join.max_restarts = max_restarts;
+    for (std::size_t i = 0; given_ranks && i < 2; ++i) {
+      joins[i].static_ranks = true;
+      joins[i].node_rank = static_cast<int>(i);
+    }
     for (Join& join : joins) ids.push_back(old.connect(join));
     for (std::size_t i = 0; i < 2; ++i)
       joins[i].held =
