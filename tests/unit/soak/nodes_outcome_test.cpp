@@ -89,6 +89,14 @@ TEST(NodesOutcomeTest, ARendezvousThatComesBackIsNoReasonToEnd) {
               HasSubstr("ended with 125 instead of 0"));
 }
 
+TEST(NodesOutcomeTest, ANewRendezvousDoesNotKnowWhatItHasMissed) {
+  Fault kill = kKill;
+  EXPECT_FALSE(may_go_on(with(kill, with(kDaemon))));
+  kill.comes_back = true;
+  EXPECT_TRUE(may_go_on(with(kill, with(kDaemon))));
+  EXPECT_TRUE(may_go_on(with({.kind = FaultKind::link_cut, .node = 1}, with(kDaemon))));
+}
+
 TEST(NodesOutcomeTest, AShortSilenceIsBorneAndALongOneIsALoss) {
   Fault silence{.kind = FaultKind::link_frozen, .node = 1, .lasts = std::chrono::milliseconds(100)};
   EXPECT_TRUE(may_go_on(with(silence)));

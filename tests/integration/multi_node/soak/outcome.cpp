@@ -73,8 +73,8 @@ bool surely_ends(const Scenario& scenario, const Fault& fault) {
   if (scenario.while_joining) return false;
   if (is_of_worker(fault)) return scenario.restarts == 0 && meets_first_round(scenario, fault);
   if (fault.kind == FaultKind::cancelled) return true;
-  // A rendezvous that is away itself, or new, does not know who is silent.
-  if (hurts_daemon(scenario) && is_of_silence(fault)) return false;
+  // A rendezvous that is away itself, or new, does not know who is silent, or gone and back.
+  if (hurts_daemon(scenario) && (is_of_silence(fault) || fault.comes_back)) return false;
   // Whoever is done is not missed, unless it hosts the store.
   if (fault.node == scenario.early || has_spare(scenario)) return false;
   return !endings_of(scenario, fault, -1).empty();

@@ -13,10 +13,11 @@ using std::chrono::microseconds;
 
 inline constexpr int kNodes = 4;
 // A node that was silent for so long is lost: keep_alive_interval times keep_alive_max_attempt.
-inline constexpr std::chrono::milliseconds kPing{400};
+// Far longer than a busy machine lets anybody wait.
+inline constexpr std::chrono::milliseconds kPing{1'000};
 inline constexpr int kPings = 3;
-inline constexpr std::chrono::milliseconds kJoinTimeout{5'000};
-inline constexpr std::chrono::milliseconds kReconnectTimeout{4'000};
+inline constexpr std::chrono::milliseconds kJoinTimeout{8'000};
+inline constexpr std::chrono::milliseconds kReconnectTimeout{6'000};
 
 enum class FaultKind {
   worker_exits,      // one worker, with the code `number`

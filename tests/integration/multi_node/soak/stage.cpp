@@ -28,9 +28,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // Of one ddprun, whatever is done to it.
-constexpr std::chrono::seconds kLimit{40};
-constexpr std::chrono::seconds kWorldLimit{15};
+constexpr std::chrono::seconds kLimit{60};
+constexpr std::chrono::seconds kWorldLimit{30};
 constexpr milliseconds kPoll{3};
+constexpr std::chrono::seconds kStartLimit{5};
 constexpr std::chrono::seconds kLeftLimit{5};
 
 // For what no event tells of: a file that others write, processes that are not our children.
@@ -44,9 +45,24 @@ bool comes_true(Condition condition, milliseconds limit) {
   return true;
 }
 
-pid_t launcher_of(pid_t guardian) {
-  const auto children = process::children_of(guardian);
-  return children.empty() ? 0 : children.front();
+bool executes(pid_t pid, const std::string& program) {
+  std::error_code gone;
+  return fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) == program;
+}
+
+// 0 when the guardian, or what is to become it, has ended.
+pid_t launcher_of(pid_t guardian, const std::string& program) {
+  pid_t launcher = 0;
+  comes_true(
+      [&] {
+        const auto children = process::children_of(guardian);
+        const bool there =
+            !children.empty() && executes(guardian, program) && executes(children.front(), program);
+        if (there) launcher = children.front();
+        return there || !process::is_alive(guardian);
+      },
+      kStartLimit);
+  return launcher;
 }
 
 // A host name of its own for each ddprun, so that it can be checked who is named.
@@ -153,7 +169,8 @@ void Stage::begin(const Scenario& scenario, std::size_t index) {
       return;
     case FaultKind::launcher_killed:
     case FaultKind::launcher_stopped:
-      if (const pid_t launcher = launcher_of(ddprun_of(fault.node).pid()); launcher > 0)
+      if (const pid_t launcher = launcher_of(ddprun_of(fault.node).pid(), programs_.ddprun);
+          launcher > 0)
         ::kill(launcher, fault.kind == FaultKind::launcher_killed ? SIGKILL : SIGSTOP);
       return;
     case FaultKind::guardian_killed:
@@ -184,7 +201,8 @@ void Stage::end(const Scenario& scenario, const Fault& fault) {
   const pid_t guardian = ddprun_of(fault.node).pid();
   switch (fault.kind) {
     case FaultKind::launcher_stopped:
-      if (const pid_t launcher = launcher_of(guardian); launcher > 0) ::kill(launcher, SIGCONT);
+      if (const pid_t launcher = launcher_of(guardian, programs_.ddprun); launcher > 0)
+        ::kill(launcher, SIGCONT);
       ::kill(guardian, SIGCONT);
       return;
     case FaultKind::link_cut:
