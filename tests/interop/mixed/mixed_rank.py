@@ -3,14 +3,17 @@
 
     ddprun -n 2 --no-python mixed_rank.py PATH_OF_MIXED_RANK
 
-An odd rank becomes the C++ program mixed_rank, an even one trains here. Each prints the sum of the absolute values of
-its weights; they are equal to the last digit when the ranks really formed one group.
+An odd rank becomes the C++ program mixed_rank, an even one trains here; without the path all ranks do. Each prints the
+sum of the absolute values of its weights; they are equal to the last digit when the ranks really formed one group.
+
+With OWN_STORES the ranks of this node talk through stores of their own first, as scripts do that need more than the
+process group gives them.
 """
 
 import os
 import sys
 
-if int(os.environ["RANK"]) % 2:
+if sys.argv[1:] and int(os.environ["RANK"]) % 2:
     os.execv(sys.argv[1], sys.argv[1:2])
 
 import torch
@@ -31,7 +34,27 @@ def collectives():
     dist.destroy_process_group()
 
 
+def own_stores(use_libuv):
+    """One more client of the job's store, and behind a port of its own a store that the first local rank hosts."""
+    job = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False, use_libuv=use_libuv)
+    names = dist.PrefixStore(f"own/{use_libuv}/{os.environ['GROUP_RANK']}", job)
+    rank, ranks = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
+    if rank == 0:
+        own = dist.TCPStore("127.0.0.1", 0, ranks, is_master=True, wait_for_workers=False, use_libuv=use_libuv)
+        names.set("port", str(own.port))
+    else:
+        own = dist.TCPStore("127.0.0.1", int(names.get("port")), ranks, is_master=False, use_libuv=use_libuv)
+    own.set(f"rank{rank}", "x" * (rank + 1))
+    lengths = [len(own.get(f"rank{each}")) for each in range(ranks)]
+    if own.add("done", 1) == ranks:
+        own.set("all done", "")
+    own.wait(["all done"])
+    print(f"rank {os.environ['RANK']} met {lengths} in a store of its own, libuv {use_libuv}", flush=True)
+    return job, own  # as long as the script runs
+
+
 def main():
+    stores = [own_stores(libuv) for libuv in (True, False)] if "OWN_STORES" in os.environ else []
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     torch.manual_seed(100 + rank)  # other weights on each rank: those of rank 0 must win
@@ -47,6 +70,7 @@ def main():
     total = sum(p.detach().double().abs().sum() for p in model.parameters()).item()
     print(f"rank {rank} of {dist.get_world_size()} in Python: sum |w| = {total:.17g}", flush=True)
     dist.destroy_process_group()
+    del stores
 
 
 collectives() if "COLLECTIVES" in os.environ else main()

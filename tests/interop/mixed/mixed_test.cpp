@@ -2,24 +2,13 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
-#include <regex>
 #include <set>
 
 #include "tests/integration/support/run.h"
+#include "tests/interop/mixed/sums.h"
 
 namespace ddprun::test {
 namespace {
-
-// The text behind "sum |w| = " of each line that begins as `who` says.
-std::vector<std::string> sums(const std::string& out, const std::string& who) {
-  std::vector<std::string> found;
-  const std::regex pattern("rank [0-9]+ of [0-9]+ in " + who + R"(: sum \|w\| = ([0-9.]+))");
-  for (const auto& line : lines(out)) {
-    std::smatch match;
-    if (std::regex_match(line, match, pattern)) found.push_back(match[1]);
-  }
-  return found;
-}
 
 Finished train_mixed(const std::string& workers, std::vector<std::string> environment = {}) {
   return ddprun({"-n", workers, "--device", "cpu", getenv("DDPRUN_INTEROP_PYTHON"), MIXED_RANK_PY,
@@ -31,7 +20,7 @@ void expect_equal_weights(const std::string& workers, std::size_t python_ranks,
                           std::size_t cpp_ranks, std::vector<std::string> environment = {}) {
   const auto job = train_mixed(workers, std::move(environment));
   EXPECT_EQ(job.code, 0) << job.err;
-  const auto python = sums(job.out, "Python"), cpp = sums(job.out, R"(C\+\+)");
+  const auto python = sums(job.out, "Python"), cpp = sums(job.out, "C++");
   EXPECT_EQ(python.size(), python_ranks) << job.out;
   EXPECT_EQ(cpp.size(), cpp_ranks) << job.out;
   std::set<std::string> different(python.begin(), python.end());
