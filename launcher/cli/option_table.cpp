@@ -14,8 +14,7 @@ constexpr Option kOptions[] = {
     {.name = "nnodes",
      .metavar = "N|MIN:MAX",
      .apply = apply::nnodes,
-     .help = "nodes of the job: a number, or with c10d as many as come. More than one "
-             "is not available yet. Default: 1",
+     .help = "nodes of the job: a number, or with c10d as many as come. Default: 1",
      .torchrun = true},
     {.name = "node-rank",
      .metavar = "RANK",
