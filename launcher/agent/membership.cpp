@@ -106,17 +106,22 @@ void Membership::connect(const membership::Connect& order) {
 
 void Membership::connect_to(const std::string& host) {
   const cli::RendezvousSpec& spec = spec_of(job_);
+  client::RosterClientOptions options{
+      .host = host, .port = spec.endpoint.value.port, .answer_timeout = spec.conf.read_timeout};
+  if (host_.undecided()) {
+    options.connected_when_answered = true;
+    // What leads here may take its time to find out that somebody listens.
+    options.stranger_after = std::chrono::duration_cast<milliseconds>(patience_);
+  }
   client_ = std::make_unique<client::RosterClient>(
-      io_,
-      client::RosterClientOptions{
-          .host = host, .port = spec.endpoint.value.port, .answer_timeout = spec.conf.read_timeout},
-      [this](client::RosterEvent event) { on_event(std::move(event)); });
+      io_, std::move(options), [this](client::RosterEvent event) { on_event(std::move(event)); });
   // Looking for the host, and for whoever has its port, may have taken its time.
   client_->connect(connect_until_ - now(), {}, patience_);
 }
 
 void Membership::on_event(client::RosterEvent event) {
   if (auto* connected = std::get_if<client::RosterConnected>(&event)) {
+    if (!host_.on_answer()) return;
     connected_ = std::move(*connected);
     is_connected_ = true;
     return obey(member_.on_connected(now()));

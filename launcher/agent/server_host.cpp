@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kPause{500};         // between look-ups, and between tries to listen
+constexpr milliseconds kWatch{50};          // for others who come to a host that is undecided
 constexpr milliseconds kSlowLookUp{1'000};  // then it is told
 constexpr int kServerLines = 20;
 constexpr const char* kPortAdvice = "stop it, or give the nodes another port";
@@ -70,6 +71,7 @@ void ServerHost::stop_looking() {
   slurm_host_.reset();
   look_up_.reset();
   hosting_ = {};
+  undecided_ = false;
 }
 
 void ServerHost::look_up() {
@@ -112,12 +114,43 @@ void ServerHost::on_found(Result<client::Addresses> found) {
   hosting_ = membership::decide_hosting(question_);
   if (!hosting_.listen) return hooks_.connect(question_.host);
   const Result<void> listening = listen();
+  if (listening && hosting_.undecided) {
+    undecided_ = true;
+    watch_for_others();
+    return hooks_.connect(question_.host);
+  }
   if (listening) return hooks_.connect(hosting_.connect_to);
   if (!hosting_.may_be_taken)
     return hooks_.gave_up("cannot host the rendezvous: " + listening.error().text);
   hooks_.cannot_host(listening.error().text);
-  later(kPause, &ServerHost::try_again);
+  if (hosting_.undecided)
+    hosting_ = {};  // the others cannot be meant to come here
+  else
+    later(kPause, &ServerHost::try_again);
   hooks_.connect(question_.host);
+}
+
+void ServerHost::watch_for_others() {
+  if (server_->statistics().roster_connections > 0) return host_it();
+  later(kWatch, &ServerHost::watch_for_others);
+}
+
+void ServerHost::host_it() {
+  timer_.cancel();
+  undecided_ = false;
+  hooks_.connect(hosting_.connect_to);
+}
+
+bool ServerHost::on_answer() {
+  if (!undecided_) return true;
+  // This node's own connection is one, if it has come here.
+  if (server_->statistics().roster_connections > 0) {
+    host_it();
+    return false;
+  }
+  stop_looking();
+  server_.reset();
+  return true;
 }
 
 Result<void> ServerHost::listen() {

@@ -47,6 +47,11 @@ class ServerHost {
 
   // Where the server is looked for: the endpoint's host, or what Slurm has for that name.
   const std::string& host() const { return question_.host; }
+  // This node listens, and whether the endpoint leads to it is not known yet.
+  bool undecided() const { return undecided_; }
+  // The server at the endpoint has answered. False: it is the one of this node, and connect() was
+  // called anew.
+  bool on_answer();
 
   // None while this node does not host.
   server::RosterServer* server() { return server_.get(); }
@@ -61,6 +66,8 @@ class ServerHost {
   Result<void> listen();
   void try_again();
   bool try_to_take_the_port();
+  void watch_for_others();
+  void host_it();
   void later(std::chrono::nanoseconds pause, void (ServerHost::*next)());
 
   boost::asio::io_context& io_;
@@ -74,6 +81,7 @@ class ServerHost {
   std::optional<SlurmHost> slurm_host_;
   std::optional<client::LookUp> look_up_;
   std::unique_ptr<server::RosterServer> server_;
+  bool undecided_ = false;
   boost::asio::steady_timer timer_;
 };
 

@@ -7,6 +7,8 @@ namespace {
 
 using Addresses = std::vector<std::string>;
 
+constexpr const char* kOnAllAddresses = ", so the rendezvous listens on all addresses";
+
 bool contains(const Addresses& addresses, const std::string& address) {
   return std::ranges::find(addresses, address) != addresses.end();
 }
@@ -27,18 +29,21 @@ std::string loopback_for(const Addresses& addresses) {
   return v6_only ? "::1" : "127.0.0.1";
 }
 
-Hosting everywhere(const HostingQuestion& question, const std::string& why) {
+Hosting everywhere(const HostingQuestion& question, const std::string& notice) {
   return {.listen = true,
           .address = "",
           .connect_to = loopback_for(question.addresses),
-          .notice = why + ", so the rendezvous listens on all addresses"};
+          .notice = notice};
 }
 
-// Or an rdzvd is there, and the other nodes join that one.
+// A load balancer or a translated address may lead to this host; or another host has an rdzvd.
 Hosting at_foreign_address(const HostingQuestion& question) {
-  Hosting hosting = everywhere(question, "'" + question.host + "' is no address of this host");
-  if (!question.is_host)
-    hosting.notice += "; if an rdzvd has that address, give this node --rdzv-conf is_host=0";
+  const std::string why = "'" + question.host + "' is no address of this host";
+  if (question.is_host) return everywhere(question, why + kOnAllAddresses);
+  Hosting hosting = everywhere(question, why +
+                                             ": an rdzvd there is joined; in case that it leads to "
+                                             "this node, it listens on all addresses");
+  hosting.undecided = true;
   return hosting;
 }
 
@@ -46,7 +51,8 @@ Hosting listen_on(const Addresses& local, const HostingQuestion& question) {
   const bool name = question.addresses.size() > 1 || question.addresses.front() != question.host;
   const bool wants_loopback = !name || question.host == "localhost";
   if (!wants_loopback && std::ranges::all_of(local, is_loopback))
-    return everywhere(question, "'" + question.host + "' is " + local.front() + " on this host");
+    return everywhere(question, "'" + question.host + "' is " + local.front() + " on this host" +
+                                    kOnAllAddresses);
   // All of its addresses: others may see only some of them.
   if (local.size() > 1)
     return {.listen = true,

@@ -23,6 +23,9 @@ struct Hosting {
   bool may_be_taken = false;
   // The other nodes count on this one, by static node rank 0 or is_host.
   bool expected = false;
+  // The endpoint is no address of this host, and may lead to it all the same: an rdzvd there goes
+  // before listening, and who hosts is known when it answers, or when other nodes come to this one.
+  bool undecided = false;
   std::string address;          // to listen on; empty: all
   std::string connect_to = {};  // where this ddprun reaches its own server
   std::string notice = {};      // for the user; empty: nothing to say

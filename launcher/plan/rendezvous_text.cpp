@@ -33,8 +33,9 @@ std::string node_rank_row(const cli::RendezvousSpec& spec) {
 }
 
 std::string server_of(const cli::RendezvousSpec& spec) {
-  if (spec.kind == Kind::fixed) return "node 0 hosts it";
-  if (!spec.conf.is_host) return "the node that has this address hosts it, or a daemon";
+  if (!spec.conf.is_host)
+    return spec.kind == Kind::fixed ? "node 0 hosts it, or a daemon"
+                                    : "the node that has this address hosts it, or a daemon";
   return *spec.conf.is_host ? "this node hosts it" : "another node or a daemon hosts it";
 }
 

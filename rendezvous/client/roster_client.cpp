@@ -175,7 +175,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     protocol::encode_opening(queued_, protocol::kRosterProtocol);
     wait_for_opening();
     read();
-    tell(RosterConnected{here.address().to_string()});
+    local_address_ = here.address().to_string();
+    if (!options_.connected_when_answered) tell(RosterConnected{local_address_});
     write();
   }
 
@@ -226,14 +227,14 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     const int from = generation_;
     while (const auto frame = parser_.next()) {
       open();
-      take(*frame);
+      if (!closed_) take(*frame);
       if (closed_ || from != generation_) return;
     }
     if (parser_.failed() && !parser_.peer_number()) return give_up_on_stranger(bytes);
     if (parser_.failed())
       return fail("what it sends is not the roster protocol: " + parser_.error());
     if (parser_.peer_number()) open();
-    read();
+    if (!closed_ && from == generation_) read();
   }
 
   void open() {
@@ -246,6 +247,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       self->try_later("it takes connections and has not answered for " +
                       span_text(self->options_.answer_timeout) + " (read_timeout)");
     });
+    if (options_.connected_when_answered) tell(RosterConnected{local_address_});
   }
 
   void answered() {
@@ -366,6 +368,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   bool nobody_listens_ = false;                            // at the address tried last
   bool connected_ = false;
   bool received_any_ = false;
+  std::string local_address_;
   bool open_ = false;      // the server's opening is there
   bool answered_ = false;  // and so is its first message
   bool closed_ = false;

@@ -30,6 +30,8 @@ struct RosterClientOptions {
   // A program that takes connections and closes each without a word is a stranger after so long; a
   // server may do so for a moment while it starts or ends.
   std::chrono::milliseconds stranger_after{5'000};
+  // RosterConnected comes when the server's opening is there, so that nothing is said to others.
+  bool connected_when_answered = false;
   // A look-up that takes longer is told; it goes on.
   std::chrono::milliseconds slow_look_up{1'000};
 };

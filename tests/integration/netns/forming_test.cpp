@@ -53,11 +53,9 @@ TEST_P(FormingTest, NodeRankZeroIsFoundByTheAddressOfItsInterface) {
   const Host& server = network.host(hosts());
   const auto rdzvd = server.start({DDPRUN_RDZVD, "--listen", server.address() + ":" + kPort});
   ASSERT_TRUE(rdzvd->wait_for_output(kPort)) << rdzvd->out();
-  // Without is_host=0 the first of given ranks takes the address for another one of its own.
   const NetworkJob job{.network = &network,
                        .meeting = meeting(),
                        .nodes = std::to_string(hosts()),
-                       .options = {"--rdzv-conf", "is_host=0"},
                        .endpoint_at = hosts(),
                        .run = "job"};
   std::vector<std::unique_ptr<Program>> nodes;
@@ -87,6 +85,50 @@ TEST_P(FormingTest, ANameThatIsLoopbackAtHomeLeadsTheOthersToTheInterface) {
     EXPECT_EQ(end.code, 0) << end.out << end.err;
     EXPECT_THAT(end.out, HasSubstr(", master " + network.host(0).address() + "\n"));
   }
+}
+
+// Given node ranks, and an endpoint that is no address of the first node's host.
+class ForeignEndpointTest : public HostsTest<3> {
+ protected:
+  // Node `rank` of 2, whose endpoint is this address.
+  std::unique_ptr<Program> node(int rank, const std::string& endpoint) {
+    return network().host(rank).start(ddprun_words(
+        {"--nnodes", "2", "-n", "1", "--node-rank", std::to_string(rank), "--master-addr", endpoint,
+         "--master-port", kPort, "--rdzv-id", "job", "--", "sh", "-c", kIntroduce.back()}));
+  }
+  void expect_to_meet(const std::vector<std::unique_ptr<Program>>& nodes) {
+    for (const Finished& end : finish(nodes)) {
+      EXPECT_EQ(end.code, 0) << end.out << end.err;
+      EXPECT_THAT(end.out, HasSubstr(", master " + network().host(0).address() + "\n"));
+      EXPECT_THAT(end.out, HasSubstr("met"));
+    }
+  }
+};
+
+TEST_F(ForeignEndpointTest, ADaemonThatComesLaterIsJoined) {
+  const Host& server = network().host(2);
+  std::vector<std::unique_ptr<Program>> nodes;
+  for (const int rank : {0, 1}) nodes.push_back(node(rank, server.address()));
+  for (const auto& each : nodes)
+    ASSERT_TRUE(each->wait_for_error("waiting for the rendezvous at 10.77.0.3:29400: connection"));
+  const auto rdzvd = server.start({DDPRUN_RDZVD, "--listen", server.address() + ":" + kPort});
+  expect_to_meet(nodes);
+}
+
+TEST_F(ForeignEndpointTest, AnAddressThatLeadsHereIsServed) {
+  network().lead("10.99.0.1", 0);
+  std::vector<std::unique_ptr<Program>> nodes;
+  for (const int rank : {0, 1}) nodes.push_back(node(rank, "10.99.0.1"));
+  expect_to_meet(nodes);
+}
+
+// As with an address that leads here from elsewhere only.
+TEST_F(ForeignEndpointTest, WhoeverComesHereIsServed) {
+  std::vector<std::unique_ptr<Program>> nodes;
+  nodes.push_back(node(0, network().host(2).address()));
+  ASSERT_TRUE(nodes[0]->wait_for_error("in case that it leads to this node"));
+  nodes.push_back(node(1, network().host(0).address()));
+  expect_to_meet(nodes);
 }
 
 }  // namespace

@@ -103,6 +103,14 @@ void Host::blackhole(const Host& to) {
   inside_.run_inside("ip route add blackhole " + to.address() + "/32");
 }
 
+void Host::take_in(const std::string& address) {
+  inside_.run_inside("ip route add local " + address + "/32 dev lo");
+}
+
+void Host::route(const std::string& address, const Host& to) {
+  inside_.run_inside("ip route add " + address + "/32 via " + to.address());
+}
+
 void Host::remove_routes() {
   inside_.run_inside("ip route flush dev eth0");
 }
@@ -112,6 +120,15 @@ Network::Network(int hosts, Family family) : bridge_("bridge") {
   bridge_.run_inside("ip link set bridge0 up");
   hosts_.reserve(static_cast<std::size_t>(hosts));
   for (int number = 1; number <= hosts; ++number) hosts_.emplace_back(bridge_, number, family);
+}
+
+void Network::lead(const std::string& address, int index) {
+  for (Host& each : hosts_) {
+    if (&each == &host(index))
+      each.take_in(address);
+    else
+      each.route(address, host(index));
+  }
 }
 
 std::string Network::why_not() {

@@ -59,6 +59,9 @@ class Host {
   void blackhole(const Host& to);
   // Takes back silence().
   void heal();
+  // Packets to `address` are its own, though no interface has it; or they go to `to`.
+  void take_in(const std::string& address);
+  void route(const std::string& address, const Host& to);
   // Its interface stays up, but no route leads anywhere.
   void remove_routes();
 
@@ -75,6 +78,9 @@ class Network {
   Network(const Network&) = delete;  // the hosts know the bridge
 
   // Counted from 0: host(0) is netns1.
+  // From now on `address` leads to the host with this index, none of whose interfaces has it, as
+  // behind a load balancer.
+  void lead(const std::string& address, int index);
   Host& host(int index) { return hosts_.at(static_cast<std::size_t>(index)); }
   int size() const { return static_cast<int>(hosts_.size()); }
 

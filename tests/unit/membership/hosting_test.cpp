@@ -44,17 +44,22 @@ TEST(HostingTest, TheUserKnowsBetter) {
   EXPECT_TRUE(hosting.listen);
   EXPECT_FALSE(hosting.may_be_taken);
   EXPECT_EQ(hosting.address, "");
-  EXPECT_THAT(hosting.notice, testing::HasSubstr("'node0' is no address of this host"));
-  EXPECT_THAT(hosting.notice, testing::Not(testing::HasSubstr("is_host=0")));
+  EXPECT_FALSE(hosting.undecided);
+  EXPECT_EQ(hosting.notice,
+            "'node0' is no address of this host, so the rendezvous listens on all addresses");
   question = fixed_question(0, "10.0.0.1", {"10.0.0.1"});
   question.is_host = false;
   EXPECT_FALSE(decide_hosting(question).listen);
 }
 
-TEST(HostingTest, NodeRankZeroAtAForeignAddressHearsWhatToDoWithADaemon) {
+TEST(HostingTest, NodeRankZeroAtAForeignAddressWaitsForWhoAnswersThere) {
   const Hosting hosting = decide_hosting(fixed_question(0, "10.9.9.9", {"10.9.9.9"}));
   EXPECT_TRUE(hosting.listen);
-  EXPECT_THAT(hosting.notice, testing::HasSubstr("give this node --rdzv-conf is_host=0"));
+  EXPECT_TRUE(hosting.undecided);
+  EXPECT_EQ(hosting.address, "");
+  EXPECT_THAT(hosting.notice, testing::HasSubstr("an rdzvd there is joined"));
+  EXPECT_FALSE(decide_hosting(fixed_question(1, "10.9.9.9", {"10.9.9.9"})).listen);
+  EXPECT_FALSE(decide_hosting(fixed_question(0, "10.0.0.1", {"10.0.0.1"})).undecided);
 }
 
 TEST(HostingTest, ANameThatIsLoopbackHereIsNoWishForIt) {

@@ -38,7 +38,7 @@ TEST(DryRun, ShowsHowSeveralNodesMeet) {
                               "  nodes       2  (--nnodes)\n"
                               "  node rank   1  (--node-rank)\n"
                               "  endpoint    node0:29500  (--master-addr, with the default port)\n"
-                              "  server      node 0 hosts it\n"
+                              "  server      node 0 hosts it, or a daemon\n"
                               "  run id      none  (not given)\n"));
   for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK"})
     EXPECT_THAT(text, HasSubstr("  " + std::string(name) + "=(given by the rendezvous)\n"));
