@@ -1,6 +1,8 @@
 // The collectives with a part for each rank.
 #include <ATen/Functions.h>
+#include <torch/csrc/distributed/c10d/debug.h>
 
+#include <functional>
 #include <numeric>
 
 #include "ddp/collectives.h"
@@ -174,8 +176,13 @@ template <class Whole>
 Work reduce_scatter_parts(const CollectiveCall& call, const at::Tensor& output, ReduceOp op,
                           bool async_op, Whole&& whole) {
   const detail::Reduction reduction = call.reduction(op, output);
-  if (call.is_on_gloo(output))
+  // Where collectives are compared, a Python rank calls this one by its own name.
+  const bool compared =
+      c10d::debug_level() == c10d::DebugLevel::Detail && reduction.op == c10d::ReduceOp::SUM;
+  if (call.is_on_gloo(output) && !compared)
     return reduce_all_and_keep_a_part(call, output, reduction, async_op, whole());
+  std::function<void()> finish;
+  if (reduction.divide) finish = [output, size = call.group().size()] { output.div_(size); };
   return call.start(
       [&] {
         at::Tensor part = as_real(output).view(-1), parts = whole();
@@ -183,7 +190,7 @@ Work reduce_scatter_parts(const CollectiveCall& call, const at::Tensor& output, 
         options.reduceOp = reduction.op;
         return compat::reduce_scatter_single(call.c10d(), part, parts, options);
       },
-      {output}, async_op);
+      {output}, async_op, std::move(finish));
 }
 
 }  // namespace

@@ -85,7 +85,11 @@ class Gloo : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
 
-  void share(std::unique_ptr<SumQueue> sums, int global_rank) {
+  ~Gloo() override {
+    if (sums_) sums_->close();
+  }
+
+  void share(std::shared_ptr<SumQueue> sums, int global_rank) {
     sums_ = std::move(sums);
     global_rank_ = global_rank;
   }
@@ -99,7 +103,7 @@ class Gloo : public c10d::ProcessGroupGloo {
   }
 
  private:
-  std::unique_ptr<SumQueue> sums_;
+  std::shared_ptr<SumQueue> sums_;
   int global_rank_ = -1;
 };
 
@@ -176,6 +180,8 @@ std::exception_ptr failed(const Speaker& speaker, const Reason& reason) {
 SumFailures failures_for(const Speaker& speaker) {
   return {
       .ended = [speaker](int rank) { return failed(speaker, speaker.peers->explain_ended(rank)); },
+      .gave_up =
+          [speaker](int rank) { return failed(speaker, speaker.peers->explain_gave_up(rank)); },
       .late =
           [speaker](const std::vector<int>& ranks, std::chrono::milliseconds waited) {
             return failed(speaker, speaker.peers->explain_late(ranks, waited));
@@ -186,10 +192,11 @@ SumFailures failures_for(const Speaker& speaker) {
           }};
 }
 
-void share_memory(Gloo& gloo, c10d::Store& store, const Members& members, const Speaker& speaker) {
-  SharedMemory agreed = agree_on_shared_memory(store, members.rank, members.ranks);
+void share_memory(Gloo& gloo, c10d::Store& store, const Members& members, const Speaker& speaker,
+                  std::chrono::milliseconds timeout) {
+  SharedMemory agreed = agree_on_shared_memory(store, members.rank, members.ranks, timeout);
   if (agreed.ranks) {
-    gloo.share(std::make_unique<SumQueue>(std::move(*agreed.memory), std::move(*agreed.ranks),
+    gloo.share(std::make_shared<SumQueue>(std::move(*agreed.memory), std::move(*agreed.ranks),
                                           failures_for(speaker)),
                speaker.global_rank);
   } else if (members.rank == 0) {
@@ -204,11 +211,11 @@ using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
 BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const Members& members,
                              Speaker speaker, const GlooSettings& settings) {
-  const bool shares = settings.shared_memory && members.ranks.size() > 1;
+  const bool shares = settings.shared_memory && members.ranks.size() > 1 && can_share_memory();
   if (shares) offer_shared_memory(*store, members.rank);
   auto gloo = c10::make_intrusive<TranslatedBackend<Gloo>>(
       speaker, store, members.rank, static_cast<int>(members.ranks.size()), options_of(settings));
-  if (shares) share_memory(*gloo, *store, members, speaker);
+  if (shares) share_memory(*gloo, *store, members, speaker, settings.timeout);
   return gloo;
 }
 

@@ -7,6 +7,7 @@
 #include <future>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "ddp/environment.h"
@@ -70,7 +71,11 @@ auto Peers::from_store(Ask ask) const -> decltype(ask(*this)) {
   if (store_is_silent_) return Answer{};
   std::packaged_task<Answer()> task([self = shared_from_this(), ask] { return ask(*self); });
   std::future<Answer> answer = task.get_future();
-  std::thread(std::move(task)).detach();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error&) {
+    return Answer{};  // no threads are left
+  }
   if (answer.wait_for(kForTheStore) != std::future_status::ready) {
     store_is_silent_ = true;
     return Answer{};
@@ -141,13 +146,9 @@ bool Peers::gave_up(int rank) const {
   return store_->check({late_key(rank)});
 }
 
-void Peers::say_late() const {
-  store_->set(late_key(global_rank_), bytes("1"));
-}
-
 // Whoever takes part waits as long as this rank did.
 Peers::Silent Peers::ask_all() const {
-  say_late();
+  store_->set(late_key(global_rank_), bytes("1"));
   Silent silent;
   for (const int rank : ranks_) {
     if (rank == global_rank_) continue;
@@ -237,9 +238,18 @@ Reason Peers::explain_ended(int rank) const {
           {rank}};
 }
 
+Reason Peers::explain_gave_up(int rank) const {
+  return explain_closed(rank, {});
+}
+
+// Of these, some may wait for others in an operation that goes another way.
 Reason Peers::explain_late(const std::vector<int>& ranks, milliseconds waited) const {
-  from_store([](const Peers& own) { return own.say_late(), true; });
-  return {"waited " + seconds(waited) + " in vain. " + who_is_late(ranks), ranks};
+  const auto silent = from_store([](const Peers& own) { return own.late_ranks({}).ranks; });
+  std::vector<int> late;
+  std::set_intersection(ranks.begin(), ranks.end(), silent.begin(), silent.end(),
+                        std::back_inserter(late));
+  if (late.empty()) late = ranks;
+  return {"waited " + seconds(waited) + " in vain. " + who_is_late(late), late};
 }
 
 WaitsFor waits_in(const std::string& operation) {

@@ -46,9 +46,10 @@ class Peers : public std::enable_shared_from_this<Peers> {
   // thread. Never throws.
   Reason explain(const std::string& reason, const WaitsFor& waits_for = {}) const;
 
-  // The same where it is known who: member `rank` has ended, or these have not come in time. Any
-  // thread. Never throws.
+  // The same where it is known who: member `rank` has ended, or has waited in vain, or these have
+  // not come in time. Any thread. Never throws.
   Reason explain_ended(int rank) const;
+  Reason explain_gave_up(int rank) const;
   Reason explain_late(const std::vector<int>& ranks, std::chrono::milliseconds waited) const;
 
  private:
@@ -79,7 +80,6 @@ class Peers : public std::enable_shared_from_this<Peers> {
   std::vector<int> lost_ranks(const std::string& reason) const;
   Late late_ranks(const WaitsFor& waits_for) const;
   Silent ask_all() const;
-  void say_late() const;
   // Whether it has waited in vain; what a rank does that has lost it may have to wait a little.
   bool gave_up(int rank) const;
   bool gives_up(int rank) const;

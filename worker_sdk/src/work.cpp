@@ -35,7 +35,11 @@ void wait_for(c10d::Work& work, std::chrono::milliseconds timeout, int global_ra
   try {
     work.wait(timeout);
   } catch (const std::exception&) {
-    if (timeout.count() <= 0 || work.isCompleted()) throw;
+    if (timeout.count() <= 0) throw;
+    if (work.isCompleted()) {  // in this moment, or it has failed
+      work.wait();
+      return;
+    }
     throw Error(global_rank, what + " is not over after " + seconds(timeout) + "; it goes on");
   }
 }

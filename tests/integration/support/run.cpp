@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "rendezvous/base/read_file.h"
+#include "tests/support/gloo_chatter.h"
 
 namespace ddprun::test {
 namespace {
@@ -131,7 +132,7 @@ Finished Program::finish() {
   result.took = duration_cast<std::chrono::milliseconds>(Clock::now() - started_);
   if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  result.out = out_;
+  result.out = without_gloo_chatter(out_);
   result.err = err_;
   return result;
 }

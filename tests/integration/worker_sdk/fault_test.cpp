@@ -94,8 +94,11 @@ TEST_P(HungRankTest, IsNamedInTimeByThoseWhoWaitedInVain) {
   for (const std::size_t rank : {0u, 2u}) {
     const Ended ended = children[rank].wait(in(std::chrono::seconds(90)));
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(own_text(rank) + "all_reduce failed: Timed out waiting "
-                                                      "3000ms"));
+    // The second bucket's operation may be the one whose error comes out.
+    EXPECT_THAT(ended.err, AnyOf(HasSubstr(own_text(rank) + "all_reduce failed: Timed out waiting "
+                                                            "3000ms"),
+                                 HasSubstr(own_text(rank) + "all_reduce failed: an operation of "
+                                                            "the group timed out")));
     EXPECT_THAT(ended.err, HasSubstr("Rank 1 does not take part: it hangs, "));
     EXPECT_NEAR(number_after("after", ended.out), 3 + kSlack / 2, kSlack / 2) << ended.out;
     EXPECT_LT(now() - number_after("at", ended.out), kSlack) << "no hang at exit";
@@ -122,8 +125,8 @@ TEST(SilentStore, HoldsUpNobodyWhoWantsToExplainAFailure) {
   for (const std::size_t rank : {0u, 2u}) {
     const Ended ended = children[rank].wait(in(std::chrono::seconds(60)));
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("all_reduce failed: Timed out waiting 3000ms"));
-    EXPECT_LT(number_after("after", ended.out), 3 + kSlack) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("all_reduce failed: "));
+    EXPECT_NEAR(number_after("after", ended.out), 3 + kSlack / 2, kSlack / 2) << ended.out;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tests/integration/support/loopback_port.h"
+#include "tests/support/gloo_chatter.h"
 
 namespace ddp::test {
 namespace {
@@ -122,7 +123,7 @@ Ended Child::wait(Clock::time_point end) {
   pid_ = -1;
   if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
-  ended.out = read_all(out_);
+  ended.out = ddprun::test::without_gloo_chatter(read_all(out_));
   ended.err = read_all(err_);
   return ended;
 }

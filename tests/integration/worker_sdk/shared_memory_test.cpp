@@ -93,8 +93,14 @@ TEST(SharedMemory, NoticesThatARankHasLeftTheGroup) {
   EXPECT_THAT(ranks[0].err, HasSubstr("rank 1 has ended or left the group"));
 }
 
-TEST(SharedMemory, NamesTheKilledRank) {
-  const auto ranks = run_sharing(4, "killed_in_training");
+std::string scenario_name(const testing::TestParamInfo<const char*>& chosen) {
+  return chosen.param;
+}
+
+class SharedMemoryKilledTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharedMemoryKilledTest, IsNamed) {
+  const auto ranks = run_sharing(4, GetParam());
   EXPECT_EQ(ranks[1].signal, SIGKILL);
   for (const std::size_t rank : {0u, 2u, 3u}) {
     EXPECT_EQ(ranks[rank].exit_code, 1) << describe(ranks);
@@ -103,23 +109,28 @@ TEST(SharedMemory, NamesTheKilledRank) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Each, SharedMemoryKilledTest,
+                         testing::Values("killed_in_training", "killed_in_backward"),
+                         scenario_name);
+
 TEST(SharedMemory, NamesTheRankThatThrew) {
-  const auto ranks = run_sharing(3, "throw_in_forward");
+  const auto ranks = run_sharing(3, "throw_in_backward");
   for (const std::size_t rank : {0u, 2u}) {
     EXPECT_EQ(ranks[rank].exit_code, 1) << describe(ranks);
     EXPECT_THAT(ranks[rank].err, HasSubstr("The first one: rank 1 ended with "));
-    EXPECT_THAT(ranks[rank].err, HasSubstr("my forward is broken"));
+    EXPECT_THAT(ranks[rank].err, HasSubstr("my backward is broken"));
   }
 }
 
-TEST(SharedMemory, NamesTheHungRank) {
+class SharedMemoryHungTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharedMemoryHungTest, IsNamed) {
   std::vector<Child> children;
   const StoreHost store;
   for (int rank = 0; rank < 3; ++rank) {
     Environment environment = rank_environment(rank, 3, store.port());
     environment.merge(asked_by("0 1 2"));
-    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, "hung_in_training"},
-                          environment);
+    children.emplace_back(std::vector<std::string>{DDPRUN_TEST_WORKER, GetParam()}, environment);
   }
   for (const std::size_t rank : {0u, 2u}) {
     const Ended ended = children[rank].wait(in(std::chrono::seconds(60)));
@@ -127,6 +138,25 @@ TEST(SharedMemory, NamesTheHungRank) {
     EXPECT_THAT(ended.err, HasSubstr("all_reduce failed: waited 3.0 s in vain. Rank 1 does not "
                                      "take part: it hangs, "));
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, SharedMemoryHungTest,
+                         testing::Values("hung_in_training", "hung_in_backward"), scenario_name);
+
+TEST(SharedMemory, ServesAsynchronousOperations) {
+  const auto sharing = run_sharing(2, "asynchronous");
+  const auto plain = run_ranks(2, "asynchronous");
+  for (const std::size_t rank : {0u, 1u}) {
+    EXPECT_EQ(sharing[rank].exit_code, 0) << describe(sharing);
+    EXPECT_EQ(sharing[rank].out, plain[rank].out);
+  }
+}
+
+TEST(SharedMemory, IsNotAskedForWhereGlooConnectsLater) {
+  Environment environment = asked_by("0 1");
+  environment["TORCH_GLOO_LAZY_INIT"] = "1";
+  const auto ranks = run_ranks(2, "shared_crossed", environment);
+  EXPECT_EQ(ranks[0].out, "sockets\nsum 3\n") << describe(ranks);
 }
 
 }  // namespace

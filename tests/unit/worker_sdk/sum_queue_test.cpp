@@ -8,6 +8,7 @@
 
 #include <future>
 #include <stdexcept>
+#include <thread>
 
 namespace ddp::detail {
 namespace {
@@ -25,6 +26,7 @@ std::exception_ptr failure(const std::string& text) {
 
 SumFailures in_words() {
   return {.ended = [](int rank) { return failure("ended " + std::to_string(rank)); },
+          .gave_up = [](int rank) { return failure("gave up " + std::to_string(rank)); },
           .late =
               [](const std::vector<int>& ranks, milliseconds time) {
                 return failure("late " + testing::PrintToString(ranks) + " after " +
@@ -60,10 +62,12 @@ class Idler {
 // Ranks 4 and 6, both in this process unless another one stands for rank 6.
 class SumQueueTest : public testing::Test {
  protected:
-  std::unique_ptr<SumQueue> queue(int rank, int pid_of_6 = ::getpid()) {
-    auto own = SharedMapping::open({::getpid(), file_.get()}, memory_.size());
-    return std::make_unique<SumQueue>(
-        std::move(own.value()), SharingRanks{rank, {4, 6}, {::getpid(), pid_of_6}}, in_words());
+  // Closed when it goes.
+  std::shared_ptr<SumQueue> queue(int rank, int pid_of_6 = ::getpid()) {
+    auto memory = SharedMapping::open({::getpid(), file_.get()}, memory_.size());
+    auto queue = std::make_shared<SumQueue>(
+        std::move(memory.value()), SharingRanks{rank, {4, 6}, {::getpid(), pid_of_6}}, in_words());
+    return {queue.get(), [queue](SumQueue* own) { own->close(); }};
   }
 
   // "" or why not.
@@ -147,13 +151,38 @@ TEST_F(SumQueueTest, SaysInWhatTheRanksDiffer) {
   EXPECT_THAT(text(std::move(b)), HasSubstr("rank 4 has 3 numbers"));
 }
 
-TEST_F(SumQueueTest, FailsWhatIsLeftWhenItGoes) {
-  auto first = queue(0);
+TEST_F(SumQueueTest, TellsThoseWhoComeLaterThatItHasGivenUp) {
+  const auto first = queue(0), second = queue(1);
   std::vector<float> data(3, 1), more(3, 1);
-  auto a = sum(*first, data), b = sum(*first, more);
-  first.reset();
-  EXPECT_THAT(text(std::move(a)), HasSubstr("destroyed"));
-  EXPECT_THAT(text(std::move(b)), HasSubstr("destroyed"));
+  EXPECT_EQ(text(sum(*first, data, milliseconds(50))), "late { 6 } after 50");
+  EXPECT_EQ(text(sum(*second, more)), "gave up 4");
+}
+
+TEST_F(SumQueueTest, ClosesWhenWhatWasAskedForIsDone) {
+  auto first = queue(0);
+  const auto second = queue(1);
+  std::vector<float> a(300'000, 1), b(3, 1), c(300'000, 2), d(3, 2);
+  auto one = sum(*first, a), two = sum(*first, b);
+  std::thread closing([&] { first.reset(); });
+  auto three = sum(*second, c), four = sum(*second, d);
+  closing.join();
+  EXPECT_EQ(one.wait_for(milliseconds(0)), std::future_status::ready);
+  EXPECT_EQ(text(std::move(one)) + text(std::move(two)) + text(std::move(three)), "");
+  EXPECT_EQ(text(std::move(four)), "");
+  EXPECT_EQ(b, std::vector<float>(3, 3));
+}
+
+TEST_F(SumQueueTest, MayGoWhereASumIsDone) {
+  auto first = queue(0);
+  const auto second = queue(1);
+  std::vector<float> a(3, 1), b(3, 2);
+  std::promise<std::string> said;
+  first->sum({a.data(), a.size(), Addend::Type::kFloat}, kLong, [&](std::exception_ptr) {
+    first.reset();
+    said.set_value("");
+  });
+  auto other = sum(*second, b);
+  EXPECT_EQ(text(said.get_future()) + text(std::move(other)), "");
 }
 
 }  // namespace

@@ -91,10 +91,11 @@ struct InitOptions {
   // With Gloo: all_reduce of float and double tensors by SUM, and so DistributedDataParallel's
   // gradients, goes through memory that the ranks share, and not through sockets: half of the step
   // of a small model. Between two ranks the results are Gloo's, bit for bit; with more they are the
-  // same on all ranks, but added up in another order. A difference in size or type is an error
-  // here, and the end of another process is noticed within 20 ms. Takes 2 MiB for each rank and a
-  // thread. All ranks must ask for it and be on one machine, in one container; else the sockets
-  // are used, and rank 0 says why on stderr. Not in PyTorch.
+  // same on all ranks, but added up in another order. A difference in size, or float against
+  // double, is an error here, and the end of another process is noticed within 20 ms. Each group
+  // takes 2 MiB and a descriptor for each of its ranks, and a thread. All ranks must ask for it and
+  // be on one machine, in one container; else the sockets are used, and rank 0 says why on stderr.
+  // Not together with TORCH_GLOO_LAZY_INIT. Not in PyTorch.
   bool shared_memory = false;
 };
 

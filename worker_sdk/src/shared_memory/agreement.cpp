@@ -3,10 +3,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <sstream>
 
+#include "ddp/error.h"
 #include "worker_sdk/src/shared_memory/mapping.h"
 #include "worker_sdk/src/text.h"
 
@@ -64,6 +64,7 @@ std::string objection(c10d::Store& store, const std::vector<int>& ranks) {
 
 // Rank 0 makes the memory, and the others open it. `file` keeps it open for them.
 ddprun::Result<SharedMapping> make_or_open(c10d::Store& store, int rank, std::size_t size,
+                                           std::chrono::milliseconds timeout,
                                            ddprun::UniqueFd& file) {
   if (rank == 0) {
     auto made = SharedMapping::make(size, file);
@@ -72,10 +73,31 @@ ddprun::Result<SharedMapping> make_or_open(c10d::Store& store, int rank, std::si
     store.set(kFileKey, bytes(where.str()));
     return made;
   }
+  store.wait({kFileKey}, timeout);
   std::istringstream where(text_at(store, kFileKey));
   SharedFile found;
   if (!(where >> found.pid >> found.fd)) return ddprun::Error{"rank 0 of the group has none"};
   return SharedMapping::open(found, size);
+}
+
+void wait_for_answers(c10d::Store& store, int rank, const std::vector<int>& ranks,
+                      std::chrono::milliseconds timeout) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < ranks.size(); ++i) keys.push_back(answer_key(static_cast<int>(i)));
+  std::vector<int> silent;
+  try {
+    return store.wait(keys, timeout);
+  } catch (const std::exception&) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (!store.check({keys[i]})) silent.push_back(ranks[i]);
+    }
+    if (silent.empty()) throw;
+  }
+  throw Error(ranks[static_cast<std::size_t>(rank)],
+              "sharing memory: waited " + seconds(timeout) + " for " +
+                  (silent.size() == 1 ? "rank " : "ranks ") + rank_list(silent) +
+                  ". Did one fail before it came here?",
+              silent);
 }
 
 // Their processes if all have it, else the reason of the first one that has not.
@@ -92,19 +114,26 @@ std::string read_answers(c10d::Store& store, SharingRanks& sharing) {
 
 }  // namespace
 
+bool can_share_memory() {
+  const char* later = std::getenv("TORCH_GLOO_LAZY_INIT");
+  return later == nullptr || *later == '\0' || std::string(later) == "0";
+}
+
 void offer_shared_memory(c10d::Store& store, int rank) {
   const std::string place = sharing_place();
   if (!place.empty() && can_watch_processes()) store.set(offer_key(rank), bytes(place));
 }
 
-SharedMemory agree_on_shared_memory(c10d::Store& store, int rank, const std::vector<int>& ranks) {
+SharedMemory agree_on_shared_memory(c10d::Store& store, int rank, const std::vector<int>& ranks,
+                                    std::chrono::milliseconds timeout) {
   SharedMemory agreed;
   agreed.reason = objection(store, ranks);
   if (!agreed.reason.empty()) return agreed;
   ddprun::UniqueFd file;
-  auto memory =
-      make_or_open(store, rank, SharedSum::bytes_for(static_cast<int>(ranks.size())), file);
+  auto memory = make_or_open(store, rank, SharedSum::bytes_for(static_cast<int>(ranks.size())),
+                             timeout, file);
   store.set(answer_key(rank), bytes(memory ? std::to_string(::getpid()) : memory.error().text));
+  wait_for_answers(store, rank, ranks, timeout);
   SharingRanks sharing{rank, ranks, {}};
   agreed.reason = read_answers(store, sharing);
   if (!agreed.reason.empty()) return agreed;

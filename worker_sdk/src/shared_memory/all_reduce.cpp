@@ -16,12 +16,13 @@ class SharedWork : public c10d::Work {
             c10::ListType::create(c10::TensorType::get()))) {}
 
   void finish_with(std::exception_ptr failure) {
-    finish(failure);
+    // In this order, as Gloo has it: when wait() returns, nothing of the callbacks runs any more.
     if (failure) {
-      future_->setError(std::move(failure));
+      future_->setError(failure);
     } else {
       future_->markCompleted(c10::IValue(tensors_));
     }
+    finish(std::move(failure));
   }
 
   std::vector<at::Tensor> result() override { return tensors_; }

@@ -58,8 +58,8 @@ void add_up_as(std::byte* sum, const std::vector<const std::byte*>& addends, std
 struct alignas(128) SharedSum::Head {
   std::atomic<std::uint32_t> step;
   std::atomic<std::uint32_t> sleepers;  // waiting for another step
-  std::atomic<std::uint32_t> left;      // not 0: it takes part no more
-  std::uint64_t description[2];         // of the sum that the slot on this side belongs to
+  std::atomic<Presence> presence;
+  std::uint64_t description[2];  // of the sum that the slot on this side belongs to
 };
 
 std::size_t SharedSum::bytes_for(int ranks) {
@@ -196,12 +196,12 @@ void SharedSum::sleep(std::chrono::milliseconds longest) const {
   }
 }
 
-void SharedSum::leave() {
-  head(rank_).left.store(1);
+void SharedSum::say(Presence presence) {
+  head(rank_).presence.store(presence);
 }
 
-bool SharedSum::has_left(int rank) const {
-  return head(rank).left.load() != 0;
+SharedSum::Presence SharedSum::presence_of(int rank) const {
+  return head(rank).presence.load();
 }
 
 std::string SharedSum::difference(const std::vector<int>& ranks) const {

@@ -45,12 +45,15 @@ class SharedSum {
 
   // Those this rank waits for, ascending.
   std::vector<int> late() const;
+  bool is_late(int rank) const;
   // Sleeps until one of them has come further, at most that long; may return at any time.
   void sleep(std::chrono::milliseconds longest) const;
 
-  // This rank takes part in no further sum; and whether another one has said so.
-  void leave();
-  bool has_left(int rank) const;
+  // What a rank says of itself when it takes part in no further sum: it has left, or has waited in
+  // vain.
+  enum class Presence : std::uint32_t { kHere, kLeft, kGaveUp };
+  void say(Presence presence);
+  Presence presence_of(int rank) const;
 
   // After kDiffers: "rank 1 has 4 numbers (float) and rank 0 5 numbers (float)", with the names
   // that `ranks` gives: its element i is rank i here.
@@ -70,7 +73,6 @@ class SharedSum {
   void add_up();
   void take();
   void announce(Phase next);
-  bool is_late(int rank) const;
   bool all_came() const;
   int differing_rank() const;  // or -1
 

@@ -2,11 +2,13 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <stdexcept>
+#include <cerrno>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace ddp::detail {
@@ -43,21 +45,26 @@ SumQueue::SumQueue(SharedMapping memory, SharingRanks ranks, SumFailures failure
       ranks_(std::move(ranks)),
       failures_(std::move(failures)),
       sum_(memory_.data(), ranks_.rank, static_cast<int>(ranks_.all.size())),
+      own_pid_(::getpid()),
       patience_(patience(ranks_.all.size())) {
   for (const int pid : ranks_.pids) {
     processes_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
 }
 
-SumQueue::~SumQueue() {
-  {
-    const std::lock_guard lock(mutex_);
-    stops_ = true;
-  }
+void SumQueue::close() {
+  // After a fork the memory is still that of the parent, and its threads are not there.
+  if (::getpid() != own_pid_) return;
+  std::unique_lock lock(mutex_);
+  closed_ = true;
   changed_.notify_all();
-  serve();  // the last threads may all be waiting in a `done`
-  for (std::thread& thread : threads_) thread.join();
-  sum_.leave();
+  // This thread as well: the others may all be waiting in a `done`.
+  for (;;) {
+    changed_.wait(lock, [this] { return !works_; });
+    if (orders_.empty()) break;
+    work_on_first(lock);
+  }
+  if (!broken_) sum_.say(SharedSum::Presence::kLeft);
 }
 
 void SumQueue::sum(const Addend& addend, milliseconds timeout, Done done) {
@@ -73,10 +80,10 @@ void SumQueue::sum(const Addend& addend, milliseconds timeout, Done done) {
     }
   }
   orders_.push_back(std::move(order));
-  need_a_thread();
+  if (!need_a_thread()) work_on_first(lock);
 }
 
-// A difference is left to the thread.
+// A difference is left to those who wait.
 bool SumQueue::finishes_at_once() {
   const auto end = Clock::now() + patience_;
   do {
@@ -86,18 +93,24 @@ bool SumQueue::finishes_at_once() {
   return false;
 }
 
-// Under the mutex.
-void SumQueue::need_a_thread() {
-  if (works_ || orders_.empty()) return;
-  if (ready_ == 0 && !stops_) threads_.emplace_back([this] { serve(); });
+// Under the mutex. False: there is work, and the system has no thread for it.
+bool SumQueue::need_a_thread() {
+  if (works_ || orders_.empty()) return true;
   changed_.notify_one();
+  if (ready_ > 0) return true;
+  try {
+    std::thread([self = shared_from_this()] { self->serve(); }).detach();
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 void SumQueue::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
     ++ready_;
-    changed_.wait(lock, [this] { return !works_ && (stops_ || !orders_.empty()); });
+    changed_.wait(lock, [this] { return !works_ && (closed_ || !orders_.empty()); });
     --ready_;
     if (orders_.empty()) return;
     work_on_first(lock);
@@ -118,7 +131,7 @@ void SumQueue::work_on_first(std::unique_lock<std::mutex>& lock) {
   const std::exception_ptr failure = broken_;
   orders_.pop_front();
   need_a_thread();
-  if (stops_) changed_.notify_all();
+  if (closed_) changed_.notify_all();
   lock.unlock();
   done(failure);
   lock.lock();
@@ -130,33 +143,39 @@ std::exception_ptr SumQueue::finish(Order& order) {
     const SharedSum::State state = sum_.advance();
     if (state == SharedSum::State::kDone) return nullptr;
     if (state == SharedSum::State::kDiffers) return failures_.differs(sum_.difference(ranks_.all));
-    if (stops_) {
-      return std::make_exception_ptr(
-          std::runtime_error("the process group was destroyed before all ranks had come"));
-    }
     sum_.sleep(kLook);
-    if (std::exception_ptr failure = failure_of(order)) return failure;
+    if (std::exception_ptr failure = failure_of(order)) {
+      // Whoever comes later need not wait as long again.
+      sum_.say(SharedSum::Presence::kGaveUp);
+      return failure;
+    }
   }
 }
 
-// In this order: who has ended may have come before that.
+// Who has ended or left may have come before that, so that it is no longer late.
 std::exception_ptr SumQueue::failure_of(const Order& order) const {
-  const int ended = ended_rank(sum_.late());
+  for (const int rank : sum_.late()) {
+    std::exception_ptr failure = failure_of_one(rank);
+    if (failure) return failure;
+  }
   const std::vector<int> late = sum_.late();
-  if (late.empty()) return nullptr;
-  if (ended >= 0 && std::find(late.begin(), late.end(), ended) != late.end())
-    return failures_.ended(global({ended})[0]);
-  if (Clock::now() - order.asked < order.timeout) return nullptr;
+  if (late.empty() || Clock::now() - order.asked < order.timeout) return nullptr;
   return failures_.late(global(late), order.timeout);
 }
 
-int SumQueue::ended_rank(const std::vector<int>& ranks) const {
-  for (const int rank : ranks) {
-    pollfd process{processes_[static_cast<std::size_t>(rank)].get(), POLLIN, 0};
-    // Whoever could not be found when this began had ended by then.
-    if (process.fd < 0 || sum_.has_left(rank) || ::poll(&process, 1, 0) > 0) return rank;
-  }
-  return -1;
+std::exception_ptr SumQueue::failure_of_one(int rank) const {
+  const SharedSum::Presence presence = sum_.presence_of(rank);
+  const bool ended = presence == SharedSum::Presence::kLeft || has_ended(rank);
+  const bool gone = ended || presence == SharedSum::Presence::kGaveUp;
+  if (!gone || !sum_.is_late(rank)) return nullptr;
+  return (ended ? failures_.ended : failures_.gave_up)(ranks_.all[static_cast<std::size_t>(rank)]);
+}
+
+bool SumQueue::has_ended(int rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  pollfd process{processes_[index].get(), POLLIN, 0};
+  if (process.fd >= 0) return ::poll(&process, 1, 0) > 0;
+  return ::kill(ranks_.pids[index], 0) != 0 && errno == ESRCH;
 }
 
 std::vector<int> SumQueue::global(const std::vector<int>& ranks) const {
