@@ -32,7 +32,8 @@ constexpr std::chrono::seconds kLimit{60};
 constexpr std::chrono::seconds kWorldLimit{30};
 constexpr milliseconds kPoll{3};
 constexpr std::chrono::seconds kStartLimit{5};
-constexpr std::chrono::seconds kLeftLimit{5};
+// Of a run that has ended rdzvd knows as long as a node may come back to hear of it.
+constexpr milliseconds kLeftLimit = kReconnectTimeout + std::chrono::seconds(2);
 
 // For what no event tells of: a file that others write, processes that are not our children.
 template <class Condition>
