@@ -18,7 +18,7 @@ namespace {
 
 std::string core_of(const JobParts& parts, const Round& last, const supervise::WorkerEnd& worker) {
   if (!worker.status || !worker.status->core_dumped) return {};
-  const auto& planned = parts.job.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+  const auto& planned = parts.job.plan.worker(worker.local_rank);
   const auto words = plan::command_line(planned, parts.job.host, last.attempt());
   std::error_code ignored;
   return report::find_core(

@@ -31,7 +31,7 @@ void add_status(json::object& fields, const std::optional<supervise::WaitStatus>
 }  // namespace
 
 json::object JobEvents::worker_fields(int attempt, const supervise::WorkerEnd& worker) const {
-  const auto& plan = plan_.workers.at(static_cast<std::size_t>(worker.local_rank));
+  const auto& plan = plan_.worker(worker.local_rank);
   return {{"attempt", attempt},
           {"rank", plan.rank},
           {"local_rank", plan.local_rank},
@@ -54,8 +54,7 @@ void JobEvents::job_started(const std::string& run_id, const std::vector<std::st
 void JobEvents::worker_started(int attempt, const supervise::WorkerEnd& worker) {
   if (!log_) return;
   json::object fields = worker_fields(attempt, worker);
-  fields["device"] =
-      plan::device_text(plan_.workers.at(static_cast<std::size_t>(worker.local_rank)));
+  fields["device"] = plan::device_text(plan_.worker(worker.local_rank));
   log_.add(worker.started, "worker_started", fields);
 }
 
@@ -80,8 +79,7 @@ void JobEvents::first_failure(int attempt, const supervise::Outcome& outcome) {
 void JobEvents::stopping(int attempt, const supervise::Decision& decision) {
   if (!log_ || !decision.signal) return;
   json::array ranks;
-  for (int local_rank : decision.signal->local_ranks)
-    ranks.emplace_back(plan_.workers.at(static_cast<std::size_t>(local_rank)).rank);
+  for (int local_rank : decision.signal->local_ranks) ranks.emplace_back(plan_.rank_of(local_rank));
   log_.add(now(), "stopping",
            {{"attempt", attempt},
             {"signal", report::signal_name(decision.signal->signo)},

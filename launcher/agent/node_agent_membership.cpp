@@ -143,7 +143,7 @@ void NodeAgent::take_stacks(std::uint64_t id, AskedStacks::Done done) {
 void NodeAgent::tell_started() {
   protocol::Started started{.round = round_->attempt()};
   for (const supervise::WorkerEnd& worker : round_->outcome().workers) {
-    const auto& plan = job_.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+    const auto& plan = job_.plan.worker(worker.local_rank);
     started.workers.push_back(
         {.pid = worker.pid, .device = plan.gpu ? plan::gpu_text(*plan.gpu) : "CPU"});
   }
@@ -153,7 +153,7 @@ void NodeAgent::tell_started() {
 void NodeAgent::tell_failed() {
   const supervise::Outcome& outcome = round_->outcome();
   const supervise::WorkerEnd& worker = first_failed(outcome);
-  const auto& plan = job_.plan.workers.at(static_cast<std::size_t>(worker.local_rank));
+  const auto& plan = job_.plan.worker(worker.local_rank);
   protocol::Failed failed{
       .round = round_->attempt(), .rank = plan.rank, .local_rank = worker.local_rank};
   if (worker.status && worker.status->kind == supervise::WaitStatus::Kind::signaled)
@@ -225,9 +225,7 @@ supervise::Outcome NodeAgent::outcome_of(const membership::Verdict& verdict) {
     return known ? outcome : supervise::interrupted(outcome, *interruption_);
   }
   const bool ours =
-      outcome.first_failed &&
-      names_rank(verdict,
-                 job_.plan.workers.at(static_cast<std::size_t>(*outcome.first_failed)).rank);
+      outcome.first_failed && names_rank(verdict, job_.plan.rank_of(*outcome.first_failed));
   if (ours) return outcome;
   remote_ = remote_cause(verdict);
   return supervise::interrupted(outcome, {.cause = supervise::Cause::ended_elsewhere});

@@ -218,8 +218,7 @@ void Round::take_stacks(const std::string& name, AskedStacks::Done done) {
   std::vector<stacks::Target> targets;
   if (stage_ == Stage::running)
     for (int local_rank : group_.running()) {
-      const std::string rank =
-          std::to_string(parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank)).rank);
+      const std::string rank = std::to_string(parts_.job.plan.rank_of(local_rank));
       const pid_t pid = workers_.pid(local_rank);
       targets.push_back({pid, "rank " + rank + ", pid " + std::to_string(pid) + ":",
                          folder + "/rank_" + rank + ".txt"});

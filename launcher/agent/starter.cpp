@@ -33,7 +33,7 @@ Starter::Starter(const JobParts& parts, const plan::Meeting& meeting)
 
 boost::system::result<pid_t, StartFailure> Starter::start(Workers& workers, int local_rank,
                                                           UniqueFd progress) {
-  const plan::WorkerPlan& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(local_rank));
+  const plan::WorkerPlan& worker = parts_.job.plan.worker(local_rank);
   std::vector<std::string> argv = plan::command_line(worker, parts_.job.host, attempt_);
   const process::ProgramFile& program = parts_.programs.find(argv.front());
   if (program.error != 0)
@@ -74,7 +74,7 @@ void Starter::warn_once(const std::string& refusal) {
 }
 
 report::ExecFailure Starter::explain(const StartFailure& failure) const {
-  const auto& worker = parts_.job.plan.workers.at(static_cast<std::size_t>(failure.local_rank));
+  const auto& worker = parts_.job.plan.worker(failure.local_rank);
   if (failure.step == process::SpawnStep::exec)
     return parts_.programs.explain(
         worker, plan::command_line(worker, parts_.job.host, attempt_).front(), failure.error);

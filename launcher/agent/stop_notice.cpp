@@ -25,21 +25,16 @@ std::string seconds_text(std::chrono::milliseconds time) {
 std::string waiting_text(const supervise::Outcome& outcome, const plan::LaunchPlan& plan,
                          const std::vector<int>& absent, const std::vector<int>& running, int signo,
                          std::chrono::milliseconds grace) {
-  const auto rank_of = [&plan](int local_rank) {
-    return plan.workers.at(static_cast<std::size_t>(local_rank)).rank;
-  };
   std::string text = "ddprun: ";
   if (outcome.first_failed) {
     const auto& failed = outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed));
-    text += report::who_failed_first(rank_of(failed.local_rank), absent);
+    text += report::who_failed_first(plan.rank_of(failed.local_rank), absent);
     if (failed.status) text += ": " + report::describe(*failed.status);
     text += "; ";
   }
-  std::vector<int> ranks;
-  for (int local_rank : running) ranks.push_back(rank_of(local_rank));
-  return text + "waiting for " + report::fold_ranks(std::move(ranks)) + ", still there after " +
-         report::signal_name(signo) + "; SIGKILL follows " + seconds_text(grace) +
-         " after it, or at once on a second stop signal";
+  return text + "waiting for " + report::fold_ranks(plan.ranks_of(running)) +
+         ", still there after " + report::signal_name(signo) + "; SIGKILL follows " +
+         seconds_text(grace) + " after it, or at once on a second stop signal";
 }
 
 void StopNotice::begin(std::function<void()> say) {

@@ -2,6 +2,7 @@
 // the agent.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,18 @@ struct LaunchPlan {
   std::vector<std::string> notices;  // said once before the start, each one line
   std::size_t common_notices = 0;    // the first so many of them any node of the job would say
   std::vector<std::string> binding_report;  // --report-bindings: one line for each rank
+
+  // Of this node's workers by their local ranks, which must be there.
+  const WorkerPlan& worker(int local_rank) const {
+    return workers.at(static_cast<std::size_t>(local_rank));
+  }
+  // Global ranks, in the same order.
+  int rank_of(int local_rank) const { return worker(local_rank).rank; }
+  std::vector<int> ranks_of(const std::vector<int>& local_ranks) const {
+    std::vector<int> ranks;
+    for (const int local_rank : local_ranks) ranks.push_back(rank_of(local_rank));
+    return ranks;
+  }
 };
 
 // What is known only once the store listens and the run directory exists.

@@ -30,8 +30,7 @@ std::string failure(supervise::Cause cause, const std::optional<supervise::WaitS
 }
 
 int rank_of(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {
-  return attempt.rank ? *attempt.rank
-                      : plan.workers.at(static_cast<std::size_t>(attempt.first_failed)).rank;
+  return attempt.rank ? *attempt.rank : plan.rank_of(attempt.first_failed);
 }
 
 std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPlan& plan) {

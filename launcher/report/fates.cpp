@@ -56,7 +56,7 @@ std::string first_pids(const Group& group) {
 }
 
 int rank_of(const WorkerEnd& worker, const Facts& facts) {
-  return facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank)).rank;
+  return facts.plan->rank_of(worker.local_rank);
 }
 
 std::string how_it_failed(const WorkerEnd& worker) {

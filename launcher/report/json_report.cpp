@@ -51,7 +51,7 @@ json::value gpu_of(const plan::WorkerPlan& worker, const plan::LaunchPlan& plan)
 }
 
 json::object rank_object(const WorkerEnd& worker, const Facts& facts, const JobRecord& job) {
-  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank));
+  const auto& plan = facts.plan->worker(worker.local_rank);
   const std::optional<Time> started =
       worker.pid != 0 ? std::optional(worker.started) : std::nullopt;
   json::object object{{"rank", plan.rank},
@@ -111,7 +111,7 @@ json::value root_cause(const Outcome& outcome, const Facts& facts) {
     return remote_root_cause(*facts.remote);
   if (!outcome.first_failed) return nullptr;
   const int local_rank = *outcome.first_failed;
-  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
+  const auto& plan = facts.plan->worker(local_rank);
   const std::string logs =
       facts.log_dir.empty() ? "" : facts.log_dir + "/" + std::to_string(plan.rank) + "/";
   return json::object{{"rank", plan.rank},

@@ -100,7 +100,7 @@ Lines stacks(const Outcome& outcome, const Facts& facts) {
     const std::string file = at_or_empty(facts.stacks, worker.local_rank);
     if (file.empty()) continue;
     if (ranks.empty()) first = file;
-    ranks.push_back(facts.plan->workers.at(static_cast<std::size_t>(worker.local_rank)).rank);
+    ranks.push_back(facts.plan->rank_of(worker.local_rank));
   }
   if (ranks.empty()) return {};
   return {"  stacks of " + fold_ranks(ranks) + ": " + first + (ranks.size() > 1 ? ", …" : "")};
@@ -109,7 +109,7 @@ Lines stacks(const Outcome& outcome, const Facts& facts) {
 Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
   const int local_rank = outcome.first_failed.value();
   const auto& worker = outcome.workers.at(static_cast<std::size_t>(local_rank));
-  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
+  const auto& plan = facts.plan->worker(local_rank);
   const std::size_t width = width_of(facts);
   Lines lines = first_failure_head(outcome, worker, plan, facts);
   for (const std::string& line : silent_too(outcome, facts)) lines.push_back(line);
@@ -135,7 +135,7 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
 
 Lines exec_failed(const Outcome& outcome, const Facts& facts) {
   const int local_rank = outcome.first_failed.value_or(0);
-  const auto& plan = facts.plan->workers.at(static_cast<std::size_t>(local_rank));
+  const auto& plan = facts.plan->worker(local_rank);
   const std::string why =
       facts.exec_failure ? facts.exec_failure->text : "a worker could not be started";
   return {"ddprun: " + why + " (rank " + std::to_string(plan.rank) + and_host(facts) + ")"};
