@@ -13,6 +13,7 @@
 #include "launcher/process/exit_codes.h"
 #include "launcher/report/attempts.h"
 #include "launcher/report/names.h"
+#include "launcher/report/report.h"
 
 namespace ddprun::agent {
 namespace {
@@ -162,6 +163,10 @@ void NodeAgent::tell_failed() {
     failed.code = round_->exec_failure() ? round_->exec_failure()->code : process::kExitCannotWork;
   else
     failed.code = worker.status ? worker.status->value : process::kExitTimedOut;
+  if (outcome.cause != supervise::Cause::exec_failed)
+    failed.how = report::how_failed(outcome, {.out_of_memory = round_->out_of_memory()});
+  failed.absent = round_->absent();
+  failed.silent_too = job_.plan.ranks_of(outcome.silent_too);
   if (const auto& why = round_->exec_failure()) {
     // Starting again would not help.
     failed.exit_code = failed.code;

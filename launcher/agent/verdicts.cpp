@@ -32,7 +32,10 @@ std::optional<report::RemoteCause::Worker> worker_of(const protocol::Cause& caus
   return report::RemoteCause::Worker{.rank = *cause.rank,
                                      .local_rank = cause.local_rank.value_or(0),
                                      .host = cause.node.value_or("?"),
-                                     .status = status};
+                                     .status = status,
+                                     .how = cause.how.value_or(""),
+                                     .absent = cause.absent,
+                                     .silent_too = cause.silent_too};
 }
 
 }  // namespace
@@ -54,6 +57,8 @@ supervise::Attempt attempt_of(const membership::NoteAttempt& order) {
   attempt.status = worker->status;
   attempt.rank = worker->rank;
   attempt.host = worker->host;
+  attempt.how = worker->how;
+  attempt.absent = worker->absent;
   return attempt;
 }
 

@@ -37,7 +37,9 @@ std::string attempt_line(const supervise::Attempt& attempt, const plan::LaunchPl
   return "attempt " + std::to_string(attempt.number) + ": " +
          who_failed_first(rank_of(attempt, plan), attempt.absent) +
          (attempt.host.empty() ? "" : " on node " + printable(attempt.host)) + ": " +
-         failure(attempt.cause, attempt.status, attempt.limit) + " after " + duration(attempt.ran);
+         (attempt.how.empty() ? failure(attempt.cause, attempt.status, attempt.limit)
+                              : printable(attempt.how)) +
+         " after " + duration(attempt.ran);
 }
 
 std::string restart_line(const supervise::Attempt& attempt, int max_restarts,

@@ -92,7 +92,7 @@ json::value remote_root_cause(const RemoteCause& cause) {
   if (!cause.worker) return nullptr;
   return json::object{{"rank", cause.worker->rank},
                       {"host", utf8(cause.worker->host)},
-                      {"what", describe(cause.worker->status)},
+                      {"what", utf8(how(*cause.worker))},
                       {"core", nullptr},
                       {"out_of_memory", nullptr},
                       {"error_file", nullptr},

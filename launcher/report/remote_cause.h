@@ -21,6 +21,9 @@ struct RemoteCause {
     int local_rank = 0;
     std::string host;
     supervise::WaitStatus status;
+    std::string how = {};              // it failed, in its node's words; empty: `status` alone
+    std::vector<int> absent = {};      // ranks that it had waited for (blame.h)
+    std::vector<int> silent_too = {};  // ranks that made no progress either
   };
   std::optional<Worker> worker = {};
   std::vector<std::string> lines = {};  // the end of its output, oldest first, bytes as they came

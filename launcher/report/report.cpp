@@ -74,11 +74,8 @@ Lines leftovers(const Outcome& outcome, const Facts& facts) {
 }
 
 // Of those that fall silent together one hangs and the others wait for it.
-Lines silent_too(const Outcome& outcome, const Facts& facts) {
-  if (outcome.silent_too.empty()) return {};
-  std::vector<int> ranks;
-  for (const int local_rank : outcome.silent_too)
-    ranks.push_back(facts.plan->workers.at(static_cast<std::size_t>(local_rank)).rank);
+Lines silent_too(const std::vector<int>& ranks) {
+  if (ranks.empty()) return {};
   return {"  " + fold_ranks(ranks) +
           " fell silent within a second of it; which one hangs, the stacks tell"};
 }
@@ -112,7 +109,8 @@ Lines worker_failed(const Outcome& outcome, const Facts& facts, std::size_t rows
   const auto& plan = facts.plan->worker(local_rank);
   const std::size_t width = width_of(facts);
   Lines lines = first_failure_head(outcome, worker, plan, facts);
-  for (const std::string& line : silent_too(outcome, facts)) lines.push_back(line);
+  for (const std::string& line : silent_too(facts.plan->ranks_of(outcome.silent_too)))
+    lines.push_back(line);
   Lines rest;
   const Lines others = fates(outcome, facts);
   if (!others.empty()) rest = join("  then:", others, width);
@@ -167,10 +165,12 @@ Lines left_alone(const Outcome& outcome, const Facts& facts) {
 // The same head on every node, whoever runs the worker that failed.
 Lines remote_head(const RemoteCause& cause) {
   if (!cause.worker) return {"ddprun: " + printable(cause.text)};
-  return {
-      "ddprun: " + who_failed_first(cause.worker->rank, {}) + ": " + describe(cause.worker->status),
-      "  host " + printable(cause.worker->host) + ", local rank " +
-          std::to_string(cause.worker->local_rank)};
+  const RemoteCause::Worker& worker = *cause.worker;
+  Lines lines{
+      "ddprun: " + who_failed_first(worker.rank, worker.absent) + ": " + how(worker),
+      "  host " + printable(worker.host) + ", local rank " + std::to_string(worker.local_rank)};
+  for (const std::string& line : silent_too(worker.silent_too)) lines.push_back(line);
+  return lines;
 }
 
 Lines ended_elsewhere(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {
@@ -233,11 +233,20 @@ bool killed_by_others(const WorkerEnd& worker) {
 
 }  // namespace
 
+std::string how_failed(const Outcome& outcome, const Facts& facts) {
+  const auto& worker = outcome.workers.at(static_cast<std::size_t>(outcome.first_failed.value()));
+  if (facts.out_of_memory && killed_by_others(worker))
+    return "SIGKILL (" + describe(*facts.out_of_memory) + ")";
+  return failure(outcome.cause, worker.status, outcome.limit);
+}
+
+std::string how(const RemoteCause::Worker& worker) {
+  return worker.how.empty() ? describe(worker.status) : printable(worker.how);
+}
+
 std::string what_failed(const Outcome& outcome, const Facts& facts) {
   const auto& worker = outcome.workers.at(static_cast<std::size_t>(outcome.first_failed.value()));
-  std::string what = failure(outcome.cause, worker.status, outcome.limit);
-  if (facts.out_of_memory && killed_by_others(worker))
-    what = "SIGKILL (" + describe(*facts.out_of_memory) + ")";
+  std::string what = how_failed(outcome, facts);
   if (const auto failed = failed_at(outcome))
     what += " after " + duration(*failed - worker.started);
   return what;

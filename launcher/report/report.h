@@ -50,6 +50,12 @@ T at_or_empty(const std::vector<T>& values, int local_rank) {
 // UTF-8 without control characters, whatever the workers wrote.
 std::string text(const supervise::Outcome& outcome, const Facts& facts);
 
+// How the first failed worker failed: "SIGABRT (aborted, core dumped)", "no progress for 5 s
+// (--progress-timeout)". There must be one.
+std::string how_failed(const supervise::Outcome& outcome, const Facts& facts);
+// The same of one on another node, in the words of that node where it has given any.
+std::string how(const RemoteCause::Worker& worker);
+
 // How the first failed worker failed, and after how long: "SIGABRT (aborted, core dumped) after
 // 1.204 s". SIGKILL that ddprun did not send is the kernel's where that is proven. There must be a
 // first failed worker.

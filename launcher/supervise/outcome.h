@@ -82,6 +82,7 @@ struct Attempt {
   // host. `first_failed` means nothing then.
   std::optional<int> rank = {};
   std::string host = {};
+  std::string how = {};          // it failed, in that node's words; empty: `status` alone
   std::vector<int> absent = {};  // global ranks that the failed worker had waited for
 };
 

@@ -36,6 +36,9 @@ void fields(V& v, Visited<V, Cause>& m) {
   v.number("code", m.code, 0, 255);
   v.number("signal", m.signal, 1, 64);
   v.texts("lines", m.lines, kMaxLines, kMaxLine);
+  v.name("how", m.how, kMaxSentence);
+  v.some_numbers("absent", m.absent, kMaxWorkers, 0, kMaxCount);
+  v.some_numbers("silent_too", m.silent_too, kMaxWorkers, 0, kMaxCount);
 }
 
 template <class V>
@@ -113,6 +116,9 @@ void fields(V& v, Visited<V, Failed>& m) {
   v.span("age_ns", m.age);
   v.texts("lines", m.lines, kMaxLines, kMaxLine);
   v.number("exit_code", m.exit_code, 1, 255);
+  v.name("how", m.how, kMaxSentence);
+  v.some_numbers("absent", m.absent, kMaxWorkers, 0, kMaxCount);
+  v.some_numbers("silent_too", m.silent_too, kMaxWorkers, 0, kMaxCount);
 }
 
 template <class V>

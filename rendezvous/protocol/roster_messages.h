@@ -45,6 +45,10 @@ struct Cause {
   std::optional<int> code;
   std::optional<int> signal;
   std::vector<std::string> lines;  // the end of the worker's output, oldest first
+  // As in Failed; optional on the wire.
+  std::optional<std::string> how = {};
+  std::vector<int> absent = {};
+  std::vector<int> silent_too = {};
 };
 
 // One node of a round; its place in Assignment::nodes is its node rank.
@@ -141,6 +145,10 @@ struct Failed {
   std::vector<std::string> lines;
   // The job ends with it, whatever restarts are left: its program cannot be executed.
   std::optional<int> exit_code = {};
+  // What only its node can tell, for the others' reports; optional on the wire.
+  std::optional<std::string> how = {};  // "no progress for 5 s (--progress-timeout)"
+  std::vector<int> absent = {};         // global ranks that it had waited for in vain
+  std::vector<int> silent_too = {};     // global ranks that made no progress either
 };
 
 // After Stop or Restart: no worker of this node is left.

@@ -46,6 +46,11 @@ class Reader {
     if (const auto* value = given(name)) read_number(name, *value, out.emplace(), min, max);
   }
   void numbers(std::string_view name, std::vector<int>& out, std::size_t count, int min, int max);
+  // Need not be there.
+  void some_numbers(std::string_view name, std::vector<int>& out, std::size_t count, int min,
+                    int max) {
+    if (given(name) != nullptr) numbers(name, out, count, min, max);
+  }
   void id(std::string_view name, std::uint64_t& out);
   void flag(std::string_view name, bool& out);
   void span(std::string_view name, std::chrono::nanoseconds& out);

@@ -37,6 +37,11 @@ class Writer {
     if (value) number(name, *value, min, max);
   }
   void numbers(std::string_view name, const std::vector<int>& values, std::size_t count, int, int);
+  // Left out where there is none.
+  void some_numbers(std::string_view name, const std::vector<int>& values, std::size_t count,
+                    int min, int max) {
+    if (!values.empty()) numbers(name, values, count, min, max);
+  }
   void id(std::string_view name, std::uint64_t value) { number(name, value, 0, 0); }
   void flag(std::string_view name, bool value);
   void span(std::string_view name, std::chrono::nanoseconds value);

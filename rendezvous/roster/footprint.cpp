@@ -48,7 +48,8 @@ std::size_t footprint(const protocol::Assignment& assignment) {
 }
 
 std::size_t footprint(const Cause& cause) {
-  return sizeof cause + beside(cause.text) + beside(cause.node) + beside(cause.lines);
+  return sizeof cause + beside(cause.text) + beside(cause.node) + beside(cause.lines) +
+         beside(cause.how) + (cause.absent.size() + cause.silent_too.size()) * sizeof(int);
 }
 
 std::size_t footprint(const std::vector<std::string>& texts) {

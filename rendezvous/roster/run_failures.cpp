@@ -54,13 +54,16 @@ void Run::on(Time now, MemberId id, const protocol::Failed& message) {
                   .cause = {.kind = Cause::Kind::worker_failed,
                             .text = "rank " + std::to_string(message.rank) + " (local rank " +
                                     std::to_string(message.local_rank) + ") on node " + node +
-                                    " failed: " + ending_text(message.code, message.signal),
+                                    " failed: " + failure_text(message),
                             .node = node,
                             .rank = message.rank,
                             .local_rank = message.local_rank,
                             .code = message.code,
                             .signal = message.signal,
-                            .lines = message.lines},
+                            .lines = message.lines,
+                            .how = message.how,
+                            .absent = message.absent,
+                            .silent_too = message.silent_too},
                   .exit_code = message.exit_code};
   if (phase_ == Phase::settling) {
     if (failure.at < failure_->at) failure_ = std::move(failure);

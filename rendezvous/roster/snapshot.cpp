@@ -53,7 +53,8 @@ json::value failure_json(const std::optional<Cause>& cause, bool with_lines) {
                       {"rank", or_null(cause->rank)},
                       {"local_rank", or_null(cause->local_rank)},
                       {"code", or_null(cause->code)},
-                      {"signal", or_null(cause->signal)}};
+                      {"signal", or_null(cause->signal)},
+                      {"absent", json::array(cause->absent.begin(), cause->absent.end())}};
   if (with_lines) object["lines"] = json::array(cause->lines.begin(), cause->lines.end());
   return object;
 }

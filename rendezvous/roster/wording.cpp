@@ -35,7 +35,7 @@ std::string list_text(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string rank_text(const std::vector<int>& ranks) {
+std::string rank_text(const std::vector<int>& ranks, const std::string& noun) {
   std::vector<std::string> spans;
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t last = i;
@@ -44,7 +44,7 @@ std::string rank_text(const std::vector<int>& ranks) {
     if (last > i) spans.back() += "-" + std::to_string(ranks[last]);
     i = last + 1;
   }
-  return (ranks.size() == 1 ? "node rank " : "node ranks ") + list_text(spans);
+  return noun + (ranks.size() == 1 ? " " : "s ") + list_text(spans);
 }
 
 std::string count_text(std::size_t count, const std::string& noun) {
@@ -56,6 +56,12 @@ std::string ending_text(std::optional<int> code, std::optional<int> signal) {
   if (!signal) return "an unknown end";
   const char* name = sigabbrev_np(*signal);
   return name == nullptr ? "signal " + std::to_string(*signal) : std::string("SIG") + name;
+}
+
+std::string failure_text(const protocol::Failed& failed) {
+  const std::string how = failed.how.value_or(ending_text(failed.code, failed.signal));
+  if (failed.absent.empty()) return how;
+  return how + "; " + rank_text(failed.absent, "rank") + " did not take part";
 }
 
 std::string who_is_missing(const Gathering& gathering) {

@@ -16,12 +16,15 @@ inline constexpr std::size_t kListed = 16;
 
 // "a, b, c"; "a, b, … and 984 more".
 std::string list_text(const std::vector<std::string>& names);
-// "node rank 3", "node ranks 1-3, 7": of sorted numbers.
-std::string rank_text(const std::vector<int>& ranks);
+// "node rank 3", "node ranks 1-3, 7": of sorted numbers; "rank 3" with another noun.
+std::string rank_text(const std::vector<int>& ranks, const std::string& noun = "node rank");
 // "1 node", "2 nodes".
 std::string count_text(std::size_t count, const std::string& noun);
 // "exit code 3", "SIGSEGV".
 std::string ending_text(std::optional<int> code, std::optional<int> signal);
+
+// How a worker failed, in its node's words where it has given any, and for whom it had waited.
+std::string failure_text(const protocol::Failed& failed);
 
 // Who is there and who is not while a round forms.
 struct Gathering {

@@ -59,6 +59,28 @@ TEST(FailureElsewhereTest, TheReportSaysWhatBecameOfThisNodesWorkers) {
   EXPECT_THAT(ends.first.err, HasSubstr("ranks 0-1 stopped by ddprun (SIGTERM)"));
 }
 
+TEST(FailureElsewhereTest, WhoDidNotComeIsNamedOnAllNodes) {
+  const std::string error =
+      R"({"message": {"message": "gave up", "extraInfo": {"waited_for": [1]}}})";
+  const BothEnds ends =
+      run_two(shell(failing(2, "echo '" + error + "' > $TORCHELASTIC_ERROR_FILE; exit 3")));
+  for (const Finished& end : {ends.first, ends.second})
+    EXPECT_THAT(line_with(end.err, "ddprun: rank"),
+                StartsWith("ddprun: rank 1 did not take part; rank 2, which waited for it, failed "
+                           "first: exit code 3"));
+}
+
+TEST(FailureElsewhereTest, WhoHangsIsNamedOnAllNodes) {
+  const BothEnds ends = run_two(shell(failing(2,
+                                              "echo > /dev/fd/$DDPRUN_PROGRESS_FD; "
+                                              "exec sleep 60")),
+                                {"--progress-timeout", "0.5"});
+  for (const Finished& end : {ends.first, ends.second})
+    EXPECT_THAT(line_with(end.err, "ddprun: rank"),
+                StartsWith("ddprun: rank 2 failed first: no progress for 0.5 s "
+                           "(--progress-timeout)"));
+}
+
 TEST(FailureElsewhereTest, AProgramThatCannotBeExecutedSpendsNoRestart) {
   const FixedJob job(2, {"--max-restarts", "3"});
   const TemporaryFolder folder;

@@ -56,7 +56,10 @@ Cause worker_failed() {
           .rank = 4,
           .local_rank = 1,
           .signal = 11,
-          .lines = {"one", "two"}};
+          .lines = {"one", "two"},
+          .how = "SIGSEGV (segmentation fault)",
+          .absent = {0, 3},
+          .silent_too = {1}};
 }
 
 template <class Message>
@@ -80,7 +83,10 @@ std::vector<AgentMessage> agent_messages() {
                  .code = 3,
                  .age = 5ms,
                  .lines = {"bad"},
-                 .exit_code = 3},
+                 .exit_code = 3,
+                 .how = "exit code 3",
+                 .absent = {0},
+                 .silent_too = {2}},
           Drained{.round = 3, .store_port = 5},
           Finished{.round = 3},
           Leave{.why = "stopped after 5 s (--timeout)", .exit_code = 124},

@@ -102,9 +102,27 @@ TEST(EarlyLeavers, AreNamedWhenAnotherWorkerFails) {
 TEST(EarlierAttempts, NameWhomTheFailedWorkerHadWaitedFor) {
   Job job(2);
   job.fail_first(1, exited(1), 83ms);
-  job.facts.earlier_attempts = {{0, Cause::worker_failed, 0, exited(1), 1s, {}, {}, {}, {1}}};
+  job.facts.earlier_attempts = {{.cause = Cause::worker_failed,
+                                 .first_failed = 0,
+                                 .status = exited(1),
+                                 .ran = 1s,
+                                 .absent = {1}}};
   EXPECT_THAT(job.text(), HasSubstr("  attempt 0: rank 1 did not take part; rank 0, which waited "
                                     "for it, failed first: exit code 1 after 1.000 s\n"));
+}
+
+TEST(EarlierAttempts, SayHowAWorkerOfAnotherNodeFailedInThatNodesWords) {
+  Job job(2);
+  job.fail_first(1, exited(1), 83ms);
+  job.facts.earlier_attempts = {{.cause = Cause::worker_failed,
+                                 .first_failed = 0,
+                                 .status = exited(124),
+                                 .ran = 1s,
+                                 .rank = 4,
+                                 .host = "b",
+                                 .how = "no progress for 5 s (--progress-timeout)"}};
+  EXPECT_THAT(job.text(), HasSubstr("  attempt 0: rank 4 failed first on node b: no progress for "
+                                    "5 s (--progress-timeout) after 1.000 s\n"));
 }
 
 }  // namespace

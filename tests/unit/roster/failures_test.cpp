@@ -105,6 +105,23 @@ TEST(Failures, TheBudgetIsOneForTheJob) {
   EXPECT_NE(abort.why.find("all restarts are spent (2 of 2)"), std::string::npos) << abort.why;
 }
 
+TEST(Failures, WhatOnlyTheNodeKnowsIsPassedOn) {
+  Two job(0);
+  Failed failed = job.failed(2, 1);
+  failed.how = "no progress for 5 s (--progress-timeout)";
+  failed.absent = {0, 1};
+  failed.silent_too = {3};
+  job.server.say(job.b(), failed);
+  job.server.answer_pings();
+  const Cause cause = job.server.last<Abort>(job.a()).cause;
+  EXPECT_EQ(cause.text,
+            "rank 2 (local rank 0) on node b failed: no progress for 5 s (--progress-timeout); "
+            "ranks 0-1 did not take part");
+  EXPECT_EQ(cause.how, failed.how);
+  EXPECT_EQ(cause.absent, failed.absent);
+  EXPECT_EQ(cause.silent_too, failed.silent_too);
+}
+
 TEST(Failures, WhatFollowsAFailureIsNoSecondOne) {
   Two job(2);
   job.server.say(job.a(), job.failed(0, 3));
