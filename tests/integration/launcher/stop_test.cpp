@@ -231,6 +231,8 @@ TEST(StopTest, CtrlZStopsADaemonOfAWorkerToo) {
   ASSERT_TRUE(program.wait_for_output("\n"));
   const pid_t daemon = std::stoi(program.out());
   ::kill(program.pid(), SIGTSTP);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(program.pid()), &info, WSTOPPED | WNOWAIT), 0);
   EXPECT_TRUE(comes_to_state(daemon, 'T'));
   ::kill(program.pid(), SIGCONT);
   EXPECT_TRUE(comes_to_state(daemon, 'S'));

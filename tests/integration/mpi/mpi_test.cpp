@@ -24,13 +24,17 @@ struct Launcher {
   const char* program;
   const char* package;
   Words options;  // so that root may run more processes than there are CPUs
+  // Whether all processes may take their time when they are told to stop. Hydra kills the others
+  // when the first one has ended.
+  bool patient;
 };
 
 const Launcher kLaunchers[] = {{"OpenMpi",
                                 "/usr/bin/mpirun.openmpi",
                                 "openmpi-bin",
-                                {"--allow-run-as-root", "--oversubscribe"}},
-                               {"Hydra", "/usr/bin/mpiexec.hydra", "mpich", {}}};
+                                {"--allow-run-as-root", "--oversubscribe"},
+                                true},
+                               {"Hydra", "/usr/bin/mpiexec.hydra", "mpich", {}, false}};
 
 void PrintTo(const Launcher& launcher, std::ostream* out) {
   *out << launcher.name;
@@ -63,6 +67,7 @@ class MpiTest : public testing::TestWithParam<Launcher> {
   }
   void expect_all_saved_and_gone() const {
     EXPECT_TRUE(nobody_has(folder_.path(), seconds(20))) << "processes are left";
+    if (!GetParam().patient) return;
     for (int rank = 0; rank < kNodes; ++rank)
       EXPECT_TRUE(std::filesystem::exists(folder_ / "saved." + std::to_string(rank))) << rank;
   }
