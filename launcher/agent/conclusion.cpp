@@ -51,9 +51,8 @@ report::Facts facts_of(const JobParts& parts, const Round& last, std::optional<i
   facts.out_of_memory = last.out_of_memory();
   facts.absent = last.absent();
   facts.core = core_of(parts, last, last.outcome().workers.at(index));
-  std::string& text = facts.error_files.at(index);
-  text = read_error_file(parts.directory.error_file(facts.attempt, plan.workers.at(index).rank));
-  if (!text.empty() || parts.directory.kept())
+  facts.error_files[index] = last.error_file(*first_failed);
+  if (!facts.error_files[index].text.empty() || parts.directory.kept())
     facts.log_dir = parts.directory.attempt_path(facts.attempt);
   return facts;
 }
@@ -125,7 +124,7 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
   facts.remote = remote;
   if (!success || ((!outcome.leftovers.empty() || !earlier.empty()) && !quiet)) {
     if (outcome.first_failed)
-      copy_error_file(parts, facts.error_files.back(),
+      copy_error_file(parts, facts.error_files.back().text,
                       outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);
     link_what_stays(parts, facts);
     parts.output.note(report::text(outcome, facts));

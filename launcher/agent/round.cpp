@@ -78,6 +78,7 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
       group_(worker_count(parts), options_of(parts.job), now()),
       stack_taker_(parts.io, parts.spawn, search_path(parts.job)),
       asked_stacks_(parts.io, parts.spawn, search_path(parts.job)),
+      error_files_(parts.job.plan.workers.size()),
       oom_(cgroup_root(parts.job), read_file("/proc/self/cgroup").value_or("")),
       sweep_(parts.io, parts.output),
       stop_notice_(parts.io),
@@ -95,6 +96,9 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
 void Round::on_worker_ended(int local_rank, process::WaitStatus status) {
   const bool killed = status.kind == process::WaitStatus::Kind::signaled && status.value == SIGKILL;
   if (killed && !group_.outcome().first_failed) out_of_memory_ = oom_.risen();
+  // Nobody writes it any more, unless a later round does.
+  if (status.kind != process::WaitStatus::Kind::exited || status.value != 0)
+    error_files_.at(static_cast<std::size_t>(local_rank)) = read_error_of(local_rank);
   const auto decision = group_.on_ended(now(), local_rank, status);
   parts_.events.worker_ended(attempt_, worker(local_rank));
   obey(decision);
@@ -175,19 +179,23 @@ std::vector<int> Round::whose_stacks(const supervise::Decision& decision) const 
   }
 }
 
+report::ErrorFile Round::read_error_of(int local_rank) const {
+  const int rank = parts_.job.plan.rank_of(local_rank);
+  return report::parse_error_file(read_error_file(parts_.directory.error_file(attempt_, rank)));
+}
+
 std::vector<int> Round::absent() const {
   if (group_.outcome().cause != supervise::Cause::worker_failed) return {};
   const auto& plan = parts_.job.plan;
-  std::vector<report::Wait> waits;
-  const auto read = [&](int rank) {
-    const std::string path = parts_.directory.error_file(attempt_, rank);
-    waits.push_back({rank, report::parse_error_file(read_error_file(path)).waited_for});
-  };
-  const int failed = plan.workers.at(static_cast<std::size_t>(*group_.outcome().first_failed)).rank;
-  read(failed);
-  const std::vector<int> awaited = waits[0].waited_for;
-  for (const plan::WorkerPlan& each : plan.workers)
-    if (each.rank != failed && contains(awaited, each.rank)) read(each.rank);
+  const int first = *group_.outcome().first_failed;
+  const int failed = plan.rank_of(first);
+  std::vector<report::Wait> waits{{failed, error_file(first).waited_for}};
+  for (const int local_rank : local_ranks_of(waits[0].waited_for)) {
+    if (local_rank == first) continue;
+    const bool ended = worker(local_rank).ended.has_value();
+    const report::ErrorFile file = ended ? error_file(local_rank) : read_error_of(local_rank);
+    waits.push_back({plan.rank_of(local_rank), file.waited_for});
+  }
   return report::absent_ranks(failed, waits, plan.world_size);
 }
 

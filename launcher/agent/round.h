@@ -19,6 +19,7 @@
 #include "launcher/agent/stop_notice.h"
 #include "launcher/agent/sweep.h"
 #include "launcher/agent/workers.h"
+#include "launcher/report/error_file.h"
 #include "launcher/stacks/stack_taker.h"
 #include "launcher/supervise/group.h"
 
@@ -67,9 +68,12 @@ class Round {
   const std::optional<report::ExecFailure>& exec_failure() const { return exec_failure_; }
   // The files with the workers' stacks, by local rank; empty where none were taken.
   const std::vector<std::string>& stacks() const { return stacks_; }
-  // The global ranks that the first failed worker had waited for, see report::absent_ranks: read
-  // from error files at each call.
+  // The global ranks that the first failed worker had waited for, see report::absent_ranks.
   std::vector<int> absent() const;
+  // The error.json of a worker that has ended badly.
+  const report::ErrorFile& error_file(int local_rank) const {
+    return error_files_.at(static_cast<std::size_t>(local_rank));
+  }
   // The first failed worker was killed, and the cgroup's counter says by whom.
   const std::optional<report::OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
@@ -82,6 +86,7 @@ class Round {
   std::vector<int> local_ranks_of(const std::vector<int>& ranks) const;
   void take_stacks(const std::vector<int>& local_ranks, const supervise::SignalOrder& order);
   void carry_out(const supervise::SignalOrder& order);
+  report::ErrorFile read_error_of(int local_rank) const;
   void on_worker_ended(int local_rank, process::WaitStatus status);
   const supervise::WorkerEnd& worker(int local_rank) const {
     return group_.outcome().workers.at(static_cast<std::size_t>(local_rank));
@@ -105,6 +110,7 @@ class Round {
   stacks::StackTaker stack_taker_;
   AskedStacks asked_stacks_;
   std::vector<std::string> stacks_;  // files by local rank; empty until stacks were taken
+  std::vector<report::ErrorFile> error_files_;  // by local rank, of those that have ended
   report::OomCounter oom_;
   std::optional<report::OutOfMemory> out_of_memory_;
   Sweep sweep_;

@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
+#include <utility>
 
 namespace ddprun::report {
 namespace {
@@ -41,13 +42,14 @@ std::vector<int> ranks_of(const json::value* value) {
 
 }  // namespace
 
-ErrorFile parse_error_file(std::string_view text) {
-  ErrorFile result;
+ErrorFile parse_error_file(std::string text) {
+  ErrorFile result{.text = std::move(text)};
+  if (result.text.empty()) return result;
   boost::system::error_code error;
   // A C++ program may well have written bytes that are not UTF-8; they are shown as \xNN.
   json::parse_options options;
   options.allow_invalid_utf8 = true;
-  const json::value root = json::parse({text.data(), text.size()}, error, {}, options);
+  const json::value root = json::parse(result.text, error, {}, options);
   if (error) {
     result.remark = "its error.json is not JSON (" + error.message() + ")";
     return result;

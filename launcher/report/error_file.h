@@ -3,12 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ddprun::report {
 
 struct ErrorFile {
+  std::string text;                    // all of it; empty: none was written
   std::vector<std::string> message;    // lines; empty when the file cannot be understood
   std::vector<std::string> callstack;  // lines of Python's traceback; often empty
   std::vector<int> waited_for;         // ranks that it waited for in vain; the SDK's alone
@@ -17,8 +17,8 @@ struct ErrorFile {
 
 // Understands {"message": {"message": "…", "extraInfo": {"py_callstack": "…"}}} and {"message":
 // "…"}. Anything else, for example half a file of a worker that was killed while it wrote, gives a
-// remark and no error.
-ErrorFile parse_error_file(std::string_view json);
+// remark and no error; no text gives an empty one.
+ErrorFile parse_error_file(std::string json);
 
 // The text with `code` as "errorCode" of its message, as torchrun passes an error file on, and
 // without the ranks it waited for, which are none of the launcher's it is passed to. A text without

@@ -79,9 +79,8 @@ json::value out_of_memory(const Facts& facts) {
                       {"limit_bytes", limit ? json::value(*limit) : json::value()}};
 }
 
-json::value error_file(const std::string& text) {
-  if (text.empty()) return nullptr;
-  const ErrorFile file = parse_error_file(text);
+json::value error_file(const ErrorFile& file) {
+  if (file.text.empty()) return nullptr;
   return json::object{{"message", texts(file.message)},
                       {"callstack", texts(file.callstack)},
                       {"waited_for", json::array(file.waited_for.begin(), file.waited_for.end())},

@@ -106,7 +106,7 @@ bool shows(const Lines& report, const Lines& message) {
 
 std::vector<std::string> last_output(const Said& said, std::size_t rows, std::size_t width) {
   Room room{rows, std::max<std::size_t>(width, 20)};
-  const ErrorFile file = said.error_file.empty() ? ErrorFile{} : parse_error_file(said.error_file);
+  const ErrorFile& file = said.error_file;
   Lines err = shown(said.err, room.width);
   const Lines out = shown(said.out, room.width);
   Lines streams;

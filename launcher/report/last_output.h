@@ -13,8 +13,8 @@ namespace ddprun::report {
 struct Said {
   std::vector<std::string> err;  // last lines of its stderr, oldest first, bytes as written
   std::vector<std::string> out;
-  std::string error_file;  // contents; empty: none
-  bool captured = true;    // false: ddprun did not see its output (--output inherit)
+  ErrorFile error_file;
+  bool captured = true;  // false: ddprun did not see its output (--output inherit)
 };
 
 // Lines of the report, each without newline, that take at most `rows` rows of a terminal with

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/plan/launch_plan.h"
+#include "launcher/report/error_file.h"
 #include "launcher/report/exec_failure.h"
 #include "launcher/report/out_of_memory.h"
 #include "launcher/report/remote_cause.h"
@@ -23,9 +24,8 @@ struct Facts {
   std::string log_dir;  // kept logs of this attempt; empty: none were kept
   std::vector<std::vector<std::string>> last_stderr;  // last lines of each worker, oldest first
   std::vector<std::vector<std::string>> last_stdout;
-  bool output_captured = true;  // false with --output inherit
-  // Contents of each worker's error.json; empty: none was written.
-  std::vector<std::string> error_files;
+  bool output_captured = true;         // false with --output inherit
+  std::vector<ErrorFile> error_files;  // each worker's error.json
   std::vector<int> absent;  // ranks that the first failed worker had waited for (blame.h)
   std::optional<ExecFailure> exec_failure;           // set with Cause::exec_failed
   std::optional<RemoteCause> remote;                 // set with Cause::ended_elsewhere

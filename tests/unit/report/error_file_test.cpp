@@ -36,7 +36,7 @@ TEST(ErrorFile, ReadsWhomTheSdkWaitedFor) {
 }
 
 TEST(ErrorFile, AnythingElseIsARemark) {
-  for (const char* bad : {"{bad", "", "{\"message\": {\"mess", "\xff", "{} {}"}) {
+  for (const char* bad : {"{bad", "{\"message\": {\"mess", "\xff", "{} {}"}) {
     const ErrorFile file = parse_error_file(bad);
     EXPECT_THAT(file.message, IsEmpty()) << bad;
     EXPECT_THAT(file.remark, HasSubstr("its error.json is not JSON (")) << bad;
@@ -45,6 +45,16 @@ TEST(ErrorFile, AnythingElseIsARemark) {
                               R"({"message": {"message": []}})", R"({"message": ""})"}) {
     EXPECT_EQ(parse_error_file(strange).remark, "its error.json holds no message") << strange;
   }
+}
+
+TEST(ErrorFile, NoneIsNoRemark) {
+  const ErrorFile none = parse_error_file("");
+  EXPECT_THAT(none.message, IsEmpty());
+  EXPECT_EQ(none.remark, "");
+}
+
+TEST(ErrorFile, ItsTextIsKept) {
+  EXPECT_EQ(parse_error_file("{bad").text, "{bad");
 }
 
 TEST(ErrorFile, NestingWithoutEndIsARemark) {

@@ -71,7 +71,7 @@ TEST(JsonReport, AFailedWorker) {
   job.outcome.stopping_since = Job::start() + 1204ms;
   job.facts.last_stderr[2] = {"what(): \xc3\xa4\xff", "\x1b[1mbold"};
   job.facts.error_files[2] =
-      R"({"message": {"message": "boom", "extraInfo": {"waited_for": [0, 1]}}})";
+      parse_error_file(R"({"message": {"message": "boom", "extraInfo": {"waited_for": [0, 1]}}})");
   job.facts.log_dir = "/logs/attempt_0";
   job.facts.core = "core: /x/core";
   job.facts.stacks = {"/logs/attempt_0/0/stacks.txt"};

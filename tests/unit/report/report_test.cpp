@@ -129,7 +129,8 @@ TEST(Report, FiveHundredRanksFitOneScreen) {
     job.facts.last_stderr[100].push_back("frame " + std::string(70 + i, 'f'));
   for (int i = 0; i < 30; ++i)
     job.outcome.leftovers.push_back({9000 + i, "sleep " + std::string(100, '9')});
-  job.facts.error_files[100] = R"({"message": ")" + std::string(2000, 'm') + R"("})";
+  job.facts.error_files[100] =
+      parse_error_file(R"({"message": ")" + std::string(2000, 'm') + R"("})");
   job.facts.log_dir = "/scratch/someone/logs/run_abcdefgh/attempt_0";
   const std::string text = job.text();
   EXPECT_LE(rows_of(text, 80), 24U) << text;
