@@ -120,14 +120,12 @@ int soak(Stage& stage, const Options& options) {
 int main(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
-    std::unique_ptr<Stage> stage;
-    try {
-      stage = std::make_unique<Stage>(options.programs);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "ddprun_nodes_soak: %s\n", error.what());
+    if (const std::string why = Stage::why_not(); !why.empty()) {
+      std::fprintf(stderr, "ddprun_nodes_soak: %s\n", why.c_str());
       return kCannotRun;
     }
-    return soak(*stage, options);
+    Stage stage(options.programs);
+    return soak(stage, options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ddprun_nodes_soak: %s\n", error.what());
     return 2;

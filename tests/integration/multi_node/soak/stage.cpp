@@ -11,7 +11,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -76,6 +75,11 @@ std::vector<std::string> with_host_name(const std::string& name, std::vector<std
 
 }  // namespace
 
+std::string Stage::why_not() {
+  const bool named = test::run(with_host_name("probe", {"/bin/true"})).code == 0;
+  return named ? "" : "hosts cannot be given names: it takes root, or CAP_SYS_ADMIN";
+}
+
 Stage::Stage(Programs programs)
     : programs_(std::move(programs)),
       mark_("SOAK_FOLDER=" + folder_.path()),
@@ -85,8 +89,6 @@ Stage::Stage(Programs programs)
   for (const int signo : {SIGINT, SIGHUP, SIGQUIT, SIGTERM}) ::signal(signo, SIG_DFL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  if (test::run(with_host_name("probe", {"/bin/true"})).code != 0)
-    throw std::runtime_error("hosts cannot be given names: it takes root, or CAP_SYS_ADMIN");
 }
 
 void Stage::set_up(const Scenario& scenario) {

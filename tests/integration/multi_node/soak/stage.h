@@ -26,8 +26,11 @@ struct RoundResult {
 
 class Stage {
  public:
+  // Why there can be none on this machine; empty: there can.
+  static std::string why_not();
+
   // Makes this process the one to which every process of a round falls that loses its parent. Only
-  // for programs that have no other children. Throws where hosts cannot be given names (unshare).
+  // for programs that have no other children. Throws where rdzvd does not start.
   explicit Stage(Programs programs);
 
   // Plays the round and looks. What is left is killed and removed.
