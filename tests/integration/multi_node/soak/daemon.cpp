@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "launcher/process/children.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::nodes_soak {
@@ -58,8 +59,12 @@ void Daemon::go_on() {
   if (running_) ::kill(running_->pid(), SIGCONT);
 }
 
+bool Daemon::is_alive() const {
+  return running_ && process::is_alive(running_->pid());
+}
+
 long Daemon::kilobytes() const {
-  if (!running_) return -1;
+  if (!is_alive()) return -1;
   const std::string status =
       read_file("/proc/" + std::to_string(running_->pid()) + "/status").value_or("");
   const std::size_t at = status.find("VmRSS:");
@@ -67,7 +72,7 @@ long Daemon::kilobytes() const {
 }
 
 long Daemon::descriptors() const {
-  if (!running_) return -1;
+  if (!is_alive()) return -1;
   const std::filesystem::directory_iterator all("/proc/" + std::to_string(running_->pid()) + "/fd");
   return std::distance(std::filesystem::begin(all), std::filesystem::end(all));
 }

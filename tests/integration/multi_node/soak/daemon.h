@@ -21,6 +21,7 @@ class Daemon {
   void stop();
   void go_on();
 
+  bool is_alive() const;
   // In use now; -1 when it does not run.
   long kilobytes() const;
   long descriptors() const;

@@ -288,15 +288,15 @@ std::string Stage::left_files(const Observation& seen) const {
 }
 
 std::string Stage::left_run(const Scenario& scenario) const {
-  const auto status = [&] {
-    return test::run({programs_.rdzvctl, "--endpoint",
-                      "127.0.0.1:" + std::to_string(present_->port()), "status", "--json"})
-        .out;
+  if (!present_->is_alive()) return "rdzvd has ended";
+  test::Finished status;
+  const auto is_gone = [&] {
+    status = test::run({programs_.rdzvctl, "--endpoint",
+                        "127.0.0.1:" + std::to_string(present_->port()), "status", "--json"});
+    return status.code == 0 && status.out.find("\"" + run_id(scenario) + "\"") == std::string::npos;
   };
-  const bool gone =
-      comes_true([&] { return status().find("\"" + run_id(scenario) + "\"") == std::string::npos; },
-                 kLeftLimit);
-  return gone ? "" : "rdzvd still knows the run";
+  if (comes_true(is_gone, kLeftLimit)) return "";
+  return status.code == 0 ? "rdzvd still knows the run" : "rdzvd does not say what it knows: " + status.err;
 }
 
 void Stage::clear() {
