@@ -1,7 +1,6 @@
 #include "tests/integration/multi_node/soak/daemon.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,20 +9,14 @@
 
 #include "launcher/process/children.h"
 #include "rendezvous/base/read_file.h"
+#include "tests/integration/multi_node/soak/ports.h"
 
 namespace ddprun::nodes_soak {
-namespace {
-
-// Below what the kernel gives to others, who could take it between two lives.
-constexpr int kFirstPort = 20'000;
-constexpr int kPorts = 10'000;
-
-}  // namespace
 
 Daemon::Daemon(std::string program, std::string log)
     : program_(std::move(program)), log_(std::move(log)) {
   for (int i = 0; i < 100; ++i) {
-    port_ = static_cast<std::uint16_t>(kFirstPort + (::getpid() * 61 + i * 977) % kPorts);
+    port_ = lasting_port(i);
     if (try_start()) return;
   }
   throw std::runtime_error("rdzvd finds no port to listen on; see " + log_);

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
+
+#include "tests/integration/multi_node/soak/ports.h"
 
 namespace ddprun::nodes_soak {
 namespace {
@@ -44,7 +47,11 @@ bool pass_on(const UniqueFd& from, const UniqueFd& to) {
 
 Relay::Relay(std::uint16_t server)
     : server_(server), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  listen();
+  for (int i = 0; !listener_ && i < 100; ++i) {
+    port_ = lasting_port(i);
+    listen();
+  }
+  if (!listener_) throw std::runtime_error("the relay finds no port to listen on");
   thread_ = std::thread([this] { run(); });
 }
 
@@ -69,19 +76,18 @@ void Relay::set(State state) {
   const std::uint64_t one = 1;
   if (::write(wake_.get(), &one, sizeof one) != sizeof one) throw std::runtime_error("eventfd");
   taken_.wait(lock, [this] { return state_ == wanted_; });
+  if (state == State::passing && !listener_)
+    throw std::runtime_error("the port of the relay was taken meanwhile");
 }
 
 void Relay::listen() {
-  listener_ = new_socket();
+  UniqueFd socket = new_socket();
   const int on = 1;
-  ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address = loopback(port_);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listener_.get(), generic, size) != 0 || ::listen(listener_.get(), 16) != 0 ||
-      ::getsockname(listener_.get(), generic, &size) != 0)
-    throw std::runtime_error("the relay cannot listen");
-  port_ = ntohs(address.sin_port);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const sockaddr_in address = loopback(port_);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::listen(socket.get(), 16) == 0)
+    listener_ = std::move(socket);
 }
 
 void Relay::accept() {

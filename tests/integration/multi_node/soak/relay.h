@@ -25,7 +25,7 @@ class Relay {
   void freeze();
   // Resets all connections and refuses new ones.
   void cut();
-  // As it was in the beginning.
+  // As it was in the beginning. Throws where somebody else has taken the port after cut().
   void heal();
 
  private:
@@ -36,7 +36,7 @@ class Relay {
 
   void set(State state);
   void run();
-  void listen();
+  void listen();  // on port_; no listener_ where it is taken
   void accept();
   bool pass(Pair& pair, short client_events, short server_events);
   void poll_once();

@@ -296,7 +296,8 @@ std::string Stage::left_run(const Scenario& scenario) const {
     return status.code == 0 && status.out.find("\"" + run_id(scenario) + "\"") == std::string::npos;
   };
   if (comes_true(is_gone, kLeftLimit)) return "";
-  return status.code == 0 ? "rdzvd still knows the run" : "rdzvd does not say what it knows: " + status.err;
+  return status.code == 0 ? "rdzvd still knows the run"
+                          : "rdzvd does not say what it knows: " + status.err;
 }
 
 void Stage::clear() {
