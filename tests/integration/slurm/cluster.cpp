@@ -26,15 +26,6 @@ using std::chrono::seconds;
 constexpr seconds kPatience{60};
 constexpr milliseconds kPoll{100};  // squeue and sinfo tell no events
 
-// Whatever becomes of the test, what it has started ends with it.
-constexpr std::array kEndsWithTest{"/usr/bin/setpriv", "--pdeathsig", "KILL", "--"};
-
-Words with_test(const Words& words) {
-  Words all(kEndsWithTest.begin(), kEndsWithTest.end());
-  all.insert(all.end(), words.begin(), words.end());
-  return all;
-}
-
 std::string user() {
   const passwd* entry = ::getpwuid(::getuid());
   if (entry == nullptr) throw std::runtime_error("this user has no name");
@@ -152,7 +143,7 @@ std::string SlurmCluster::daemon(const std::string& name, const std::string& lin
 std::unique_ptr<Program> SlurmCluster::start(Words words, RunOptions options) const {
   options.environment.push_back("SLURM_CONF=" + (folder_ / "slurm.conf"));
   words.insert(words.begin(), {"/usr/bin/env", "-C", folder()});
-  return std::make_unique<Program>(with_test(words), std::move(options));
+  return std::make_unique<Program>(std::move(words), std::move(options));
 }
 
 Finished SlurmCluster::run(Words words, RunOptions options) const {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,6 +47,12 @@ std::vector<std::string> fixed_environment(const std::vector<std::string>& added
   return all;
 }
 
+// In the child: whoever kills the test kills it too.
+void end_with(pid_t test) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != test) ::_exit(99);
+}
+
 }  // namespace
 
 Program::Program(std::vector<std::string> words, RunOptions options) : started_(Clock::now()) {
@@ -55,9 +62,13 @@ Program::Program(std::vector<std::string> words, RunOptions options) : started_(
   const auto env = pointers(environment);
   auto [out_read, out_write] = make_pipe();
   auto [err_read, err_write] = make_pipe();
+  // The kernel counts from the end of the thread that forked, which may come before the test's.
+  const bool by_main_thread = ::gettid() == ::getpid();
+  const pid_t test = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
     ::setpgid(0, 0);
+    if (by_main_thread) end_with(test);
     if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
     ::dup2(::open(options.input.empty() ? "/dev/null" : options.input.c_str(), O_RDONLY), 0);
     ::dup2(out_write.get(), 1);

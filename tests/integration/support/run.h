@@ -29,7 +29,8 @@ struct RunOptions {
   std::chrono::seconds limit{20};        // then it is killed and `timed_out`
 };
 
-// A program that runs in a process group of its own. The destructor kills what is left.
+// A program that runs in a process group of its own. The destructor kills what is left. It does not
+// outlive this process where the main thread has started it.
 class Program {
  public:
   explicit Program(std::vector<std::string> words, RunOptions options = {});
