@@ -14,6 +14,9 @@ namespace {
 
 using protocol::AgentMessage;
 
+// About, of what a new run takes beside its first Join when its first round begins at once.
+constexpr std::size_t kFirstRound = 1024;
+
 void add(Decision& decision, MemberId to, protocol::ServerMessage message,
          const std::string& reason) {
   decision.effects.push_back(Send{{to}, std::move(message), reason});
@@ -29,6 +32,13 @@ Decision answer(MemberId to, protocol::ServerMessage message, const std::string&
 
 void append(Decision& decision, Decision more) {
   std::ranges::move(more.effects, std::back_inserter(decision.effects));
+}
+
+// About, of what a failure keeps that it can do without. Its words are in its text too.
+std::size_t details(const protocol::Failed& failed) {
+  const std::size_t how = failed.how ? 2 * failed.how->size() : 0;
+  return footprint(failed.lines) + how +
+         (failed.absent.size() + failed.silent_too.size()) * sizeof(int);
 }
 
 }  // namespace
@@ -74,11 +84,14 @@ Decision Runs::of_member(Time now, Entries::iterator entry, MemberId from,
     return pass(protocol::Started{.round = started->round, .workers = {}});
   const auto* failed = std::get_if<protocol::Failed>(&message);
   // Kept twice: as what is to be settled, and as the last failure.
-  if (failed == nullptr || memory_ + 2 * footprint(failed->lines) <= options_.max_memory_bytes)
+  if (failed == nullptr || memory_ + 2 * details(*failed) <= options_.max_memory_bytes)
     return pass(message);
-  protocol::Failed without_lines = *failed;
-  without_lines.lines.clear();
-  return pass(without_lines);
+  protocol::Failed bare = *failed;
+  bare.lines.clear();
+  bare.how.reset();
+  bare.absent.clear();
+  bare.silent_too.clear();
+  return pass(bare);
 }
 
 Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) {
@@ -176,7 +189,8 @@ std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
 }
 
 std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
-  const std::size_t more = footprint(join) + (of_run == 0 ? sizeof(Run) : 0);
+  const std::size_t of_new = sizeof(Run) + kFirstRound;
+  const std::size_t more = footprint(join) + (of_run == 0 ? of_new : 0);
   const std::string all = std::to_string(options_.max_memory_bytes);
   if (of_run + more > options_.max_memory_bytes / 2)
     return "run " + join.run + " takes " + std::to_string(of_run) + " bytes of the server on " +

@@ -150,7 +150,9 @@ TEST(Runs, OverTheLimitOnMemoryNewcomersAreRefusedAndMembersGoOn) {
                        .rank = 3,
                        .local_rank = 1,
                        .code = 7,
-                       .lines = std::vector<std::string>(60, std::string(2000, 'x'))});
+                       .lines = std::vector<std::string>(60, std::string(2000, 'x')),
+                       .how = std::string(4000, 'x'),
+                       .absent = std::vector<int>(4000, 1)});
   server.answer_pings();
   EXPECT_EQ(server.last<Restart>(a).cause.code, 7) << "the run is not disturbed";
   EXPECT_LE(server.runs->memory_bytes(), 44'000u);
