@@ -78,6 +78,7 @@ class Run {
   };
   struct Round {
     protocol::Assignment assignment;
+    std::string server;            // the id of the one that began it; member ids are that one's
     std::vector<RoundNode> nodes;  // by node rank
     std::size_t bytes = 0;         // about
   };

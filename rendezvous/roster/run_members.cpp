@@ -72,8 +72,8 @@ void Run::join(Time now, const Peer& from, const Join& join) {
 bool Run::take_back(Time now, const Peer& from, const Join& join) {
   const bool in_round =
       phase_ == Phase::running || phase_ == Phase::settling || phase_ == Phase::resuming;
-  if (!join.held || !in_round || !same_round(join.held->assignment, round_->assignment) ||
-      !plausible(join, terms_))
+  if (!join.held || !in_round || join.held->server != round_->server ||
+      !same_round(join.held->assignment, round_->assignment) || !plausible(join, terms_))
     return false;
   const int rank = protocol::place_of(join.held->assignment, join.held->member)->node_rank;
   RoundNode& node = round_->nodes.at(static_cast<std::size_t>(rank));
@@ -105,6 +105,7 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
 void Run::resume(Time now, const protocol::Held& held) {
   const std::size_t count = held.assignment.nodes.size();
   round_ = Round{.assignment = held.assignment,
+                 .server = held.server,
                  .nodes = std::vector<RoundNode>(count, RoundNode{.away = true}),
                  .bytes = footprint(held.assignment) + count * sizeof(RoundNode)};
   next_round_ = held.assignment.round + 1;

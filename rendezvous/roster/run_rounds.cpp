@@ -103,7 +103,8 @@ void Run::begin_round(Time now, std::string why) {
   Round round{.assignment = {.round = next_round_++,
                              .restarts = restarts_,
                              .max_restarts = terms_.max_restarts,
-                             .why = std::move(why)}};
+                             .why = std::move(why)},
+              .server = server_.id};
   for (auto& [id, member] : members_) member.node_rank.reset();
   for (const std::size_t i : node_order(candidates, static_cast<std::size_t>(terms_.max_nodes))) {
     Member& member = members_.at(ids[i]);

@@ -199,7 +199,7 @@ TEST(Elastic, AReturnOnANewConnectionBeforeTheOldOneIsLostChangesNothing) {
   Join join = node("a", 2, 2);
   const MemberId a = server.connect(join);
   const MemberId b = server.connect(node("b", 2, 2));
-  join.held = Held{.server = "s", .member = a, .assignment = server.last<Assignment>(a)};
+  join.held = Held{.server = server.id(), .member = a, .assignment = server.last<Assignment>(a)};
   const MemberId again = server.connect(join);
   EXPECT_TRUE(server.closed.contains(a));
   server.reset(a);
@@ -210,12 +210,24 @@ TEST(Elastic, AReturnOnANewConnectionBeforeTheOldOneIsLostChangesNothing) {
   EXPECT_TRUE(server.got<Closed>(again));
 }
 
+// Another server may have counted its members in the same way.
+TEST(Elastic, WhoShowsARoundOfAnotherServerIsANewcomer) {
+  ServerOfRuns server;
+  Join join = node("a", 2, 2);
+  const MemberId a = server.connect(join);
+  server.connect(node("b", 2, 2));
+  join.held = Held{.server = "another", .member = a, .assignment = server.last<Assignment>(a)};
+  const MemberId again = server.connect(join);
+  EXPECT_FALSE(server.closed.contains(a));
+  EXPECT_TRUE(server.got<Restart>(again));
+}
+
 TEST(Elastic, AnAgentCutOffByAResetReturnsAsANewcomer) {
   ServerOfRuns server;
   Join join = node("b", 1, 2);
   const MemberId a = server.connect(node("a", 1, 2));
   const MemberId b = server.connect(join);
-  join.held = Held{.server = "s", .member = b, .assignment = server.last<Assignment>(b)};
+  join.held = Held{.server = server.id(), .member = b, .assignment = server.last<Assignment>(b)};
   server.reset(b);
   const MemberId again = server.connect(join);
   EXPECT_EQ(server.last<Restart>(again).round, 0);

@@ -121,6 +121,9 @@ class ServerOfRuns {
   std::function<void(MemberId, const ServerMessage&)> watch;  // sees everything that is sent
   std::size_t messages = 0;                                   // sent so far, but pings
 
+  // Of the present server.
+  std::string id() const { return "s" + std::to_string(starts_); }
+
  private:
   void carry_out(Decision decision) {
     for (const Effect& effect : decision.effects) {

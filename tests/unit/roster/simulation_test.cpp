@@ -13,6 +13,7 @@ struct Agent {
   std::string name;
   MemberId id = 0;
   MemberId place = 0;  // its id in `round`
+  std::string by;      // whose `round` it is
   State state = State::off;
   bool stopped = false;  // SIGSTOP: it answers nothing
   std::optional<Assignment> round;
@@ -127,7 +128,7 @@ class Simulation {
       }
       Join join = join_of(agent);
       join.pid = agent.pid;
-      join.held = Held{.server = "s",
+      join.held = Held{.server = agent.by,
                        .member = agent.place,
                        .finished = agent.state == Agent::State::finished,
                        .assignment = *agent.round};
@@ -201,6 +202,7 @@ class Simulation {
     EXPECT_EQ(agent.state, Agent::State::waiting) << agent.name << " has workers of another round";
     agent.round = round;
     agent.place = agent.id;
+    agent.by = server_.id();
     agent.state = Agent::State::working;
   }
   void on(Agent& agent, const Stop& stop) { must_stop(agent, stop.round); }
