@@ -154,6 +154,8 @@ class Run {
   void close(std::vector<MemberId> members, std::string reason);
   std::vector<MemberId> round_members() const;
   std::string budget_text() const;
+  // "node b"; "node b (node rank 1)" where another node of the last round has the same name.
+  std::string called(const std::string& node, std::optional<int> node_rank) const;
 
   const Server& server_;
   Terms terms_;

@@ -131,8 +131,8 @@ void Run::on(Time now, MemberId id, const protocol::Leave& message) {
 void Run::end_for_all(MemberId id, const protocol::Leave& message) {
   const auto member = members_.find(id);
   const std::string node = member->second.join.node;
+  const std::string text = called(node, member->second.node_rank) + " left: " + message.why;
   erase(member);
-  const std::string text = "node " + node + " left: " + message.why;
   abort({.kind = Cause::Kind::node_left, .text = text, .node = node}, *message.exit_code, text);
 }
 
@@ -210,7 +210,7 @@ void Run::lose_who_stays_away(Time now) {
   const std::string& node = round_->assignment.nodes.at(*first).node;
   Cause cause{
       .kind = Cause::Kind::node_lost,
-      .text = "node " + node + " is lost: " +
+      .text = called(node, static_cast<int>(*first)) + " is lost: " +
               (replaced ? "another ddprun came in its place"
                         : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
               " after the server was lost",

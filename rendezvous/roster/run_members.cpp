@@ -187,10 +187,10 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   const auto it = members_.find(id);
   if (it == members_.end() || phase_ == Phase::over) return;
   const std::string node = it->second.join.node;
+  std::string text = called(node, it->second.node_rank);
   erase(it);
   unheard_.erase(id);
   changed_ = true;
-  std::string text = "node " + node;
   if (kind == Cause::Kind::node_left) {
     text += " left: " + how;
   } else if (kind == Cause::Kind::misused) {
@@ -200,6 +200,13 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   }
   on_node_gone(now, id, {.kind = kind, .text = std::move(text), .node = node});
   if (phase_ != Phase::over) admit_challengers(now, id);
+}
+
+std::string Run::called(const std::string& node, std::optional<int> node_rank) const {
+  const auto same = [&](const protocol::AssignedNode& each) { return each.node == node; };
+  const bool unique = !round_ || std::ranges::count_if(round_->assignment.nodes, same) < 2;
+  if (unique || !node_rank) return "node " + node;
+  return "node " + node + " (node rank " + std::to_string(*node_rank) + ")";
 }
 
 void Run::admit_challengers(Time now, MemberId holder) {

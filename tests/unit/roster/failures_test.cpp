@@ -122,6 +122,17 @@ TEST(Failures, WhatOnlyTheNodeKnowsIsPassedOn) {
   EXPECT_EQ(cause.silent_too, failed.silent_too);
 }
 
+TEST(Failures, OfNodesWithOneNameTheNodeRankIsSaid) {
+  ServerOfRuns server;
+  const Join join = node("vm", 2, 2);
+  const MemberId first = server.connect(join);
+  const MemberId second = server.connect(join);
+  server.reset(second);
+  EXPECT_NE(server.last<Abort>(first).why.find("node vm (node rank 1) is lost: its connection"),
+            std::string::npos)
+      << server.last<Abort>(first).why;
+}
+
 TEST(Failures, WhatFollowsAFailureIsNoSecondOne) {
   Two job(2);
   job.server.say(job.a(), job.failed(0, 3));
