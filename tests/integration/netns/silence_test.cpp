@@ -142,25 +142,37 @@ TEST_F(NetworkTest, TheOthersGoOnWithFewerWhereMinIsLeft) {
   EXPECT_TRUE(worker.is_gone()) << "workers are left";
 }
 
+// Hosts 0 and 1 are nodes, and meet at an rdzvd on host 2.
+class DaemonElsewhereTest : public HostsTest<3> {
+ protected:
+  void SetUp() override {
+    HostsTest::SetUp();
+    if (IsSkipped()) return;
+    const Host& server = network().host(2);
+    rdzvd_ = server.start({DDPRUN_RDZVD, "--listen", server.address() + ":" + kPort});
+    ASSERT_TRUE(rdzvd_->wait_for_output(kPort)) << rdzvd_->out();
+  }
+  NetworkJob job_of(const std::string& nodes, const std::string& conf) {
+    return {.network = &network(),
+            .meeting = Meeting::arrival,
+            .nodes = nodes,
+            .options = {"--rdzv-conf", "keep_alive_interval=0.3,keep_alive_max_attempt=3," + conf},
+            .endpoint_at = 2,
+            .run = "job"};
+  }
+
+ private:
+  std::unique_ptr<Program> rdzvd_;
+};
+
 // The daemon may come back, so the workers go on for a while.
-TEST_F(NetworkTest, ADaemonThatFallsSilentIsLookedForAndGivenUp) {
-  Network network(3);
+TEST_F(DaemonElsewhereTest, ADaemonThatFallsSilentIsLookedForAndGivenUp) {
   const MarkedWorker worker;
-  const Host& server = network.host(2);
-  const auto rdzvd = server.start({DDPRUN_RDZVD, "--listen", server.address() + ":" + kPort});
-  ASSERT_TRUE(rdzvd->wait_for_output(kPort)) << rdzvd->out();
-  const NetworkJob job{
-      .network = &network,
-      .meeting = Meeting::arrival,
-      .nodes = "2",
-      .options = {"--rdzv-conf",
-                  "keep_alive_interval=0.3,keep_alive_max_attempt=3,reconnect_timeout=1.5"},
-      .endpoint_at = 2,
-      .run = "job"};
+  const NetworkJob job = job_of("2", "reconnect_timeout=1.5");
   std::vector<std::unique_ptr<Program>> nodes;
   for (const int index : {0, 1}) nodes.push_back(job.node(index, worker.connected()));
   expect_all_ready(nodes);
-  network.host(2).silence();
+  network().host(2).silence();
   for (const Finished& end : finish(nodes)) {
     EXPECT_EQ(end.code, 125) << end.err;
     EXPECT_THAT(end.err,
@@ -173,21 +185,8 @@ TEST_F(NetworkTest, ADaemonThatFallsSilentIsLookedForAndGivenUp) {
 }
 
 // The daemon has forgotten it by then, and so it comes as a newcomer, into a larger world.
-TEST_F(NetworkTest, AHostThatComesBackJoinsTheOthersAgain) {
-  Network network(3);
-  const MarkedWorker worker;
-  const Host& server = network.host(2);
-  const auto rdzvd = server.start({DDPRUN_RDZVD, "--listen", server.address() + ":" + kPort});
-  ASSERT_TRUE(rdzvd->wait_for_output(kPort)) << rdzvd->out();
-  const NetworkJob job{
-      .network = &network,
-      .meeting = Meeting::arrival,
-      .nodes = "1:2",
-      .options = {"--rdzv-conf",
-                  "keep_alive_interval=0.3,keep_alive_max_attempt=3,last_call_timeout=20,"
-                  "reconnect_timeout=15"},
-      .endpoint_at = 2,
-      .run = "job"};
+TEST_F(DaemonElsewhereTest, AHostThatComesBackJoinsTheOthersAgain) {
+  const NetworkJob job = job_of("1:2", "last_call_timeout=20,reconnect_timeout=15");
   const TemporaryFolder folder;
   const std::string done = folder / "done";
   const Words command =
@@ -196,10 +195,10 @@ TEST_F(NetworkTest, AHostThatComesBackJoinsTheOthersAgain) {
   std::vector<std::unique_ptr<Program>> nodes;
   for (const int index : {0, 1}) nodes.push_back(job.node(index, command));
   for (const auto& node : nodes) ASSERT_TRUE(node->wait_for_output("world 2 restarts 0\n"));
-  network.host(1).silence();
+  network().host(1).silence();
   ASSERT_TRUE(nodes[0]->wait_for_output("world 1 restarts 0\n"));
   ASSERT_TRUE(nodes[1]->wait_for_error("the workers go on"));
-  network.host(1).heal();
+  network().host(1).heal();
   ASSERT_TRUE(nodes[1]->wait_for_error("found the rendezvous"));
   ASSERT_TRUE(nodes[0]->wait_for_output("world 1 restarts 0\nworld 2 restarts 0\n"));
   ASSERT_TRUE(nodes[1]->wait_for_output("world 2 restarts 0\nworld 2 restarts 0\n"));
