@@ -49,10 +49,12 @@ TEST_F(BatchTest, IsWarnedBeforeItsTimeIsUpAndRunsAgainWhenItIsRequeued) {
       " store 1 key\n"
       "[ -z \"$SLURM_RESTART_COUNT\" ] || exit 0\n"
       "for i in $(seq 900); do sleep 0.1; done\n";
-  // Slurm looks at the time twice a minute.
   const std::string id =
       submit(script_of(on_all_nodes({"-n", "1"}, worker)),
-             {"--nodes=4", "--ntasks-per-node=1", "--requeue", "--time=2", "--signal=USR1@119"});
+             {"--nodes=4", "--ntasks-per-node=1", "--requeue", "--time=10", "--signal=USR1@119"});
+  ASSERT_TRUE(writes("met\n", 4)) << output();
+  // Slurm warns once, and looks at the time twice a minute; it must not be before they can hear it.
+  EXPECT_EQ(slurm().run({"scontrol", "update", "jobid=" + id, "timelimit=2"}).code, 0);
   ASSERT_TRUE(writes("warned ", 4)) << output();
   EXPECT_EQ(slurm().run({"scontrol", "requeue", id}).code, 0);
   expect_saved(4);
@@ -60,7 +62,8 @@ TEST_F(BatchTest, IsWarnedBeforeItsTimeIsUpAndRunsAgainWhenItIsRequeued) {
   EXPECT_TRUE(comes_true([&] {
     return slurm().run({"squeue", "--noheader", "--format=%T"}).out == "PENDING\n";
   }));
-  EXPECT_EQ(slurm().run({"scontrol", "update", "jobid=" + id, "starttime=now"}).code, 0);
+  EXPECT_EQ(
+      slurm().run({"scontrol", "update", "jobid=" + id, "starttime=now", "timelimit=10"}).code, 0);
   ASSERT_TRUE(writes("met\n", 8)) << output();
   EXPECT_TRUE(slurm().is_empty());
   for (int rank = 0; rank < 4; ++rank) {
