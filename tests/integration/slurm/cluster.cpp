@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kPatience{60};
+constexpr seconds kStartLimit{25};
 constexpr milliseconds kPoll{100};  // squeue and sinfo tell no events
 
 std::string user() {
@@ -82,8 +82,8 @@ std::vector<std::uint16_t> free_ports() {
 
 }  // namespace
 
-bool comes_true(const std::function<bool()>& condition) {
-  for (const auto deadline = Clock::now() + kPatience; Clock::now() < deadline;) {
+bool comes_true(const std::function<bool()>& condition, seconds limit) {
+  for (const auto deadline = Clock::now() + limit; Clock::now() < deadline;) {
     if (condition()) return true;
     ::poll(nullptr, 0, static_cast<int>(kPoll.count()));
   }
@@ -104,11 +104,12 @@ SlurmCluster::SlurmCluster() {
   for (int gpu = 0; gpu < 8; ++gpu)
     std::filesystem::create_symlink("/dev/null", folder_ / "gpu" + std::to_string(gpu));
   // A port may be taken by somebody else before it is used here.
-  for (int tries = 3; !keeper_ || !is_idle(); --tries) {
-    if (tries == 0) throw std::runtime_error("Slurm's nodes are not idle: " + last_lines());
-    end_daemons();
+  for (int tries = 3; tries > 0; --tries) {
     start_daemons();
+    if (come_up()) return;
+    end_daemons();
   }
+  throw std::runtime_error("Slurm's nodes are not idle: " + last_lines());
 }
 
 SlurmCluster::~SlurmCluster() {
@@ -150,19 +151,28 @@ Finished SlurmCluster::run(Words words, RunOptions options) const {
   return start(std::move(words), std::move(options))->finish();
 }
 
-bool SlurmCluster::comes_to(const Words& question, const std::string& answer) const {
-  return comes_true([&] {
-    const Finished end = run(question);
-    return end.code == 0 && end.out == answer;
-  });
+bool SlurmCluster::answers(const Words& question, const std::string& answer) const {
+  const Finished end = run(question);
+  return end.code == 0 && end.out == answer;
 }
 
 bool SlurmCluster::is_empty() const {
-  return comes_to({"squeue", "--noheader"}, "");
+  return comes_true([&] { return answers({"squeue", "--noheader"}, ""); });
+}
+
+bool SlurmCluster::nodes_are_idle() const {
+  return answers({"sinfo", "--noheader", "--format", "%D %T"}, std::to_string(kNodes) + " idle\n");
 }
 
 bool SlurmCluster::is_idle() const {
-  return comes_to({"sinfo", "--noheader", "--format", "%D %T"}, std::to_string(kNodes) + " idle\n");
+  return comes_true([this] { return nodes_are_idle(); });
+}
+
+// False as soon as one of the daemons has ended.
+bool SlurmCluster::come_up() const {
+  const auto are_running = [this] { return process::is_alive(keeper_->pid()); };
+  return comes_true([&] { return !are_running() || nodes_are_idle(); }, kStartLimit) &&
+         are_running();
 }
 
 std::string SlurmCluster::write(const std::string& name, const std::string& text) const {

@@ -2,6 +2,7 @@
 // root, munge or systemd. Its nodes n1 to n4 are names that only Slurm knows, all with 127.0.0.1.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@ namespace ddprun::test {
 
 using Words = std::vector<std::string>;
 
-// Asks again and again, for a minute at most; nothing tells when Slurm is done.
-bool comes_true(const std::function<bool()>& condition);
+// Asks again and again, for a minute at most or for `limit`; nothing tells when Slurm is done.
+bool comes_true(const std::function<bool()>& condition,
+                std::chrono::seconds limit = std::chrono::minutes(1));
 
 class SlurmCluster {
  public:
@@ -52,7 +54,9 @@ class SlurmCluster {
   void start_daemons();
   void end_daemons();
   std::string daemon(const std::string& name, const std::string& line) const;
-  bool comes_to(const Words& question, const std::string& answer) const;
+  bool come_up() const;
+  bool answers(const Words& question, const std::string& answer) const;
+  bool nodes_are_idle() const;
   std::string last_lines() const;
 
   TemporaryFolder folder_;

@@ -1,6 +1,7 @@
-// Runs each word as a command line for sh, until SIGTERM or until its parent has died. Whatever
-// loses its parent below becomes its child, such as slurmstepd, and is reaped, as init would do. At
-// the end nothing is left: SIGTERM for the commands, five seconds, SIGKILL for all that is below.
+// Runs each word as a command line for sh, until SIGTERM, until its parent has died or until one of
+// them has ended. Whatever loses its parent below becomes its child, such as slurmstepd, and is
+// reaped, as init would do. At the end nothing is left: SIGTERM for the commands, five seconds,
+// SIGKILL for all that is below.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::vector<pid_t> commands;
   for (int word = 1; word < argc; ++word) commands.push_back(start(argv[word]));
-  while (::sigwaitinfo(&set, nullptr) != SIGTERM) reap(commands);
+  const std::size_t all = commands.size();
+  while (commands.size() == all && ::sigwaitinfo(&set, nullptr) != SIGTERM) reap(commands);
   for (const pid_t pid : commands) ::kill(pid, SIGTERM);
   const timespec patience{5, 0};
   for (reap(commands); !commands.empty(); reap(commands))
