@@ -69,16 +69,18 @@ TEST_P(SixteenHosts, AllHearOfAFailureOnOne) {
 
 // Its cable is pulled, so nobody tells them that it is gone.
 TEST_P(SixteenHosts, AllHearThatOneHasFallenSilent) {
-  const auto nodes = job({"--rdzv-conf", "keep_alive_interval=0.5,keep_alive_max_attempt=3"})
-                         .all_nodes(shell(kMeet + "echo up; exec sleep 60"));
+  const auto nodes =
+      job({"--rdzv-conf", "keep_alive_interval=1,keep_alive_max_attempt=3"})
+          .all_nodes(shell(kMeet + "echo up; exec sleep 60"), {.limit = std::chrono::seconds(40)});
   for (const auto& node : nodes) ASSERT_TRUE(node->wait_for_output("up"));
   network().host(9).silence();
+  const auto silent_since = std::chrono::steady_clock::now();
   for (int index = 0; index < kHosts; ++index) {
     const Finished end = nodes[static_cast<std::size_t>(index)]->finish();
     EXPECT_EQ(end.code, 125) << end.err;
     EXPECT_THAT(end.err, index == 9 ? HasSubstr("ddprun: ")
                                     : HasSubstr("node netns10 is lost: it did not answer"));
-    EXPECT_LT(end.took, kBound);
+    EXPECT_LT(std::chrono::steady_clock::now() - silent_since, kBound);
   }
 }
 
