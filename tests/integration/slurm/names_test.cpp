@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -24,6 +25,8 @@ class SlurmNames : public testing::Test {
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     ::chmod(path.c_str(), 0700);
   }
+  // A file that a scontrol can leave.
+  std::string asked() const { return folder_ / "asked"; }
   // A node of a step on `nodes`, whose worker says where node rank 0 is.
   std::unique_ptr<Program> node(int rank, const std::string& nodes) const {
     std::vector<std::string> words{"/usr/bin/env",
@@ -92,11 +95,12 @@ TEST_F(SlurmNames, WhySlurmCouldNotBeAskedIsSaid) {
 }
 
 TEST_F(SlurmNames, ANameThatTheResolverHasIsNotAskedFor) {
-  set_scontrol("echo NodeName=$4 Arch=x86_64 NodeAddr=192.0.2.1");
+  set_scontrol("touch " + asked() + "; echo NodeName=$4 Arch=x86_64 NodeAddr=127.0.0.1");
   for (const Finished& end : both("localhost,only2")) {
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_THAT(end.err, Not(HasSubstr("scontrol")));
   }
+  EXPECT_FALSE(std::filesystem::exists(asked()));
 }
 
 }  // namespace
