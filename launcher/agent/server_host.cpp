@@ -67,7 +67,7 @@ void ServerHost::find_host() {
 }
 
 void ServerHost::stop_looking() {
-  timer_.cancel();
+  forget_timer();
   slurm_host_.reset();
   look_up_.reset();
   hosting_ = {};
@@ -76,7 +76,7 @@ void ServerHost::stop_looking() {
 
 void ServerHost::look_up() {
   look_up_.emplace(io_, question_.host, [this](Result<client::Addresses> found) {
-    timer_.cancel();
+    forget_timer();
     on_found(std::move(found));
   });
   on_looking(kSlowLookUp);
@@ -85,8 +85,8 @@ void ServerHost::look_up() {
 // The resolver may take longer than anybody wants to wait.
 void ServerHost::on_looking(milliseconds pause) {
   timer_.expires_at(std::min(deadline_, Clock::now() + pause));
-  timer_.async_wait([this](boost::system::error_code canceled) {
-    if (canceled) return;
+  timer_.async_wait([this, wait = ++wait_](boost::system::error_code canceled) {
+    if (canceled || wait != wait_) return;
     const std::string why = "looking up '" + question_.host + "' has no answer yet";
     if (Clock::now() < deadline_) {
       on_looking(std::chrono::ceil<milliseconds>(deadline_ - Clock::now()));
@@ -136,7 +136,7 @@ void ServerHost::watch_for_others() {
 }
 
 void ServerHost::host_it() {
-  timer_.cancel();
+  forget_timer();
   undecided_ = false;
   hooks_.connect(hosting_.connect_to);
 }
@@ -185,7 +185,7 @@ bool ServerHost::try_to_take_the_port() {
     hooks_.cannot_host(listening.error().text);
     return false;
   }
-  timer_.cancel();
+  forget_timer();
   hooks_.cannot_host("");
   hooks_.connect(hosting_.connect_to);
   return true;
@@ -193,15 +193,21 @@ bool ServerHost::try_to_take_the_port() {
 
 void ServerHost::on_nobody_there() {
   if (!hosting_.listen || server_ || try_to_take_the_port() || !hosting_.expected) return;
-  timer_.cancel();
+  forget_timer();
   hooks_.gave_up("nobody listens at " + cli::text_of(job_.spec.rendezvous.endpoint.value));
 }
 
 void ServerHost::later(std::chrono::nanoseconds pause, void (ServerHost::*next)()) {
   timer_.expires_after(pause);
-  timer_.async_wait([this, next](boost::system::error_code canceled) {
-    if (!canceled) (this->*next)();
+  timer_.async_wait([this, next, wait = ++wait_](boost::system::error_code canceled) {
+    if (!canceled && wait == wait_) (this->*next)();
   });
+}
+
+// A wait that is over already cannot be canceled any more, though its handler is yet to run.
+void ServerHost::forget_timer() {
+  ++wait_;
+  timer_.cancel();
 }
 
 }  // namespace ddprun::agent

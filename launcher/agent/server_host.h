@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,6 +70,7 @@ class ServerHost {
   void watch_for_others();
   void host_it();
   void later(std::chrono::nanoseconds pause, void (ServerHost::*next)());
+  void forget_timer();
 
   boost::asio::io_context& io_;
   const Job& job_;
@@ -83,6 +85,7 @@ class ServerHost {
   std::unique_ptr<server::RosterServer> server_;
   bool undecided_ = false;
   boost::asio::steady_timer timer_;
+  std::uint64_t wait_ = 0;  // the timer's latest; an earlier one's handler does nothing
 };
 
 }  // namespace ddprun::agent
