@@ -77,10 +77,10 @@ class Network {
   explicit Network(int hosts, Family family = Family::ipv4);
   Network(const Network&) = delete;  // the hosts know the bridge
 
-  // Counted from 0: host(0) is netns1.
   // From now on `address` leads to the host with this index, none of whose interfaces has it, as
   // behind a load balancer.
   void lead(const std::string& address, int index);
+  // Counted from 0: host(0) is netns1.
   Host& host(int index) { return hosts_.at(static_cast<std::size_t>(index)); }
   int size() const { return static_cast<int>(hosts_.size()); }
 
