@@ -114,20 +114,18 @@ void ServerHost::on_found(Result<client::Addresses> found) {
   hosting_ = membership::decide_hosting(question_);
   if (!hosting_.listen) return hooks_.connect(question_.host);
   const Result<void> listening = listen();
-  if (listening && hosting_.undecided) {
-    undecided_ = true;
-    watch_for_others();
-    return hooks_.connect(question_.host);
-  }
-  if (listening) return hooks_.connect(hosting_.connect_to);
+  if (listening) return on_listening();
   if (!hosting_.may_be_taken)
     return hooks_.gave_up("cannot host the rendezvous: " + listening.error().text);
   hooks_.cannot_host(listening.error().text);
-  if (hosting_.undecided)
-    hosting_ = {};  // the others cannot be meant to come here
-  else
-    later(kPause, &ServerHost::try_again);
+  later(kPause, &ServerHost::try_again);
   hooks_.connect(question_.host);
+}
+
+void ServerHost::on_listening() {
+  undecided_ = hosting_.undecided;
+  if (undecided_) later(kWatch, &ServerHost::watch_for_others);
+  hooks_.connect(undecided_ ? question_.host : hosting_.connect_to);
 }
 
 void ServerHost::watch_for_others() {
@@ -187,12 +185,14 @@ bool ServerHost::try_to_take_the_port() {
   }
   forget_timer();
   hooks_.cannot_host("");
-  hooks_.connect(hosting_.connect_to);
+  on_listening();
   return true;
 }
 
 void ServerHost::on_nobody_there() {
-  if (!hosting_.listen || server_ || try_to_take_the_port() || !hosting_.expected) return;
+  if (!hosting_.listen || server_ || try_to_take_the_port()) return;
+  // Nobody there says nothing about who has the port here.
+  if (!hosting_.expected || hosting_.undecided) return;
   forget_timer();
   hooks_.gave_up("nobody listens at " + cli::text_of(job_.spec.rendezvous.endpoint.value));
 }

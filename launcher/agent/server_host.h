@@ -65,6 +65,7 @@ class ServerHost {
   void on_looking(std::chrono::milliseconds pause);
   void on_found(Result<client::Addresses> found);
   Result<void> listen();
+  void on_listening();
   void try_again();
   bool try_to_take_the_port();
   void watch_for_others();

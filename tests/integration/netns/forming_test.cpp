@@ -1,6 +1,7 @@
 // Hosts form a world: each worker knows its own host, and where node rank 0 is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <fstream>
 
@@ -119,6 +120,20 @@ TEST_F(ForeignEndpointTest, AnAddressThatLeadsHereIsServed) {
   network().lead("10.99.0.1", 0);
   std::vector<std::unique_ptr<Program>> nodes;
   for (const int rank : {0, 1}) nodes.push_back(node(rank, "10.99.0.1"));
+  expect_to_meet(nodes);
+}
+
+// As after a restart: the one before still tells its last words there.
+TEST_F(ForeignEndpointTest, APortThatBecomesFreeLaterIsServed) {
+  network().lead("10.99.0.1", 0);
+  const auto other = network().host(0).start(
+      {DDPRUN_RDZVD, "--listen", network().host(0).address() + ":" + kPort});
+  ASSERT_TRUE(other->wait_for_output(kPort)) << other->out();
+  std::vector<std::unique_ptr<Program>> nodes;
+  nodes.push_back(node(0, "10.99.0.1"));
+  ASSERT_TRUE(nodes[0]->wait_for_error("this node cannot host it"));
+  ::kill(other->pid(), SIGTERM);
+  nodes.push_back(node(1, "10.99.0.1"));
   expect_to_meet(nodes);
 }
 
