@@ -132,6 +132,7 @@ class Run {
   void on(Time now, MemberId id, const protocol::Pong& message);
   std::optional<std::string> wrong(MemberId id, const protocol::Failed& message) const;
   void end_for_all(MemberId id, const protocol::Leave& message);
+  bool is_spare(MemberId id) const;
   void call_roll(std::vector<MemberId> members);
   void settle(Time now);
   void on_node_gone(Time now, MemberId id, Cause cause);

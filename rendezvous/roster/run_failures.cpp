@@ -123,8 +123,13 @@ void Run::on(Time, MemberId id, const protocol::Finished& message) {
 
 void Run::on(Time now, MemberId id, const protocol::Leave& message) {
   close({id}, "it said goodbye: " + message.why);
-  if (message.exit_code) return end_for_all(id, message);
+  if (message.exit_code && !is_spare(id)) return end_for_all(id, message);
   lose(now, id, Cause::Kind::node_left, message.why);
+}
+
+// Nobody needs it while a round is there.
+bool Run::is_spare(MemberId id) const {
+  return round_ && phase_ != Phase::forming && !members_.at(id).node_rank;
 }
 
 // What this node has noticed concerns the job: its time limit has passed.

@@ -193,6 +193,18 @@ TEST(Failures, ATimeLimitOfOneNodeEndsTheJobOnAllOfThem) {
   EXPECT_EQ(job.server.runs->size(), 0u);
 }
 
+TEST(Failures, ASpareThatIsStoppedEndsNobodyElse) {
+  Two job(3, 0, 2, 2);
+  job.server.say(job.ids[2], Leave{"stopped by SIGTERM", 143});
+  for (const MemberId id : {job.a(), job.b()}) {
+    EXPECT_FALSE(job.server.got<Abort>(id));
+    EXPECT_FALSE(job.server.got<Restart>(id));
+  }
+  EXPECT_EQ(job.server.runs->size(), 1u);
+  job.server.say(job.b(), Leave{"stopped by SIGTERM", 143});
+  EXPECT_EQ(job.server.last<Abort>(job.a()).exit_code, 143) << "a node of the round does";
+}
+
 TEST(Failures, ALostNodeIsWaitedForWhenRestartsAreAllowed) {
   Two job(1);
   job.server.reset(job.b());
