@@ -51,7 +51,7 @@ void ServerHost::find(std::chrono::nanoseconds patience) {
 }
 
 void ServerHost::ask_slurm() {
-  slurm_host_.emplace(io_, job_.environment, question_.host,
+  slurm_host_.emplace(io_, job_.environment, question_.host, deadline_,
                       [this](const Result<SlurmHost::Found>& found) {
                         if (!found) return hooks_.gave_up(found.error().text);
                         question_.host = found->host;

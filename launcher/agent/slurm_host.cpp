@@ -9,14 +9,22 @@ namespace {
 
 constexpr std::chrono::milliseconds kResolverAlone{1'000};  // then Slurm is asked as well
 constexpr std::chrono::milliseconds kSlurm{5'000};
+constexpr std::chrono::milliseconds kPause{1'000};  // before Slurm is asked again
+
+// The next one may say something else: a busy controller, one that is just restarted.
+bool may_pass(const Error& error) {
+  return error.text.find("is not there") == std::string::npos &&
+         error.text.find("not found") == std::string::npos;
+}
 
 }  // namespace
 
 SlurmHost::SlurmHost(boost::asio::io_context& io, const cli::Environment& environment,
-                     std::string name, Done done)
+                     std::string name, Clock::time_point deadline, Done done)
     : io_(io),
       environment_(environment),
       name_(std::move(name)),
+      deadline_(deadline),
       done_(std::move(done)),
       patience_(io) {
   look_up_.emplace(io_, name_, [this](const auto& found) { on_looked_up(found); });
@@ -33,8 +41,8 @@ void SlurmHost::on_looked_up(const Result<client::Addresses>& found) {
 }
 
 void SlurmHost::ask_slurm() {
-  patience_.cancel();
   if (scontrol_) return;
+  patience_.cancel();
   scontrol_.emplace(io_, std::vector<std::string>{"scontrol", "--oneliner", "show", "node", name_},
                     environment_, kSlurm,
                     [this](const auto& answer) { on_slurm_answered(answer); });
@@ -46,10 +54,21 @@ void SlurmHost::on_slurm_answered(const Result<std::string>& answer) {
     return finish(Found{*address, "'" + name_ + "' cannot be looked up; Slurm has " + *address +
                                       " for it (scontrol show node)"});
   if (!no_such_name_) return finish(Found{name_});
+  if (!answer && may_pass(answer.error()) && Clock::now() + kPause < deadline_)
+    return ask_slurm_again();
   finish(Error{"'" + name_ + "' cannot be looked up: " + no_such_name_->text +
                "; Slurm has no other address for it (" +
                (answer ? "scontrol show node " + name_ : answer.error().text) +
                "); give --master-addr, an address of the job's first node"});
+}
+
+void SlurmHost::ask_slurm_again() {
+  patience_.expires_after(kPause);
+  patience_.async_wait([this](boost::system::error_code canceled) {
+    if (canceled) return;
+    scontrol_.reset();
+    ask_slurm();
+  });
 }
 
 void SlurmHost::finish(Result<Found> found) {

@@ -17,6 +17,7 @@ namespace ddprun::agent {
 // Asks the resolver, and scontrol where that has no answer. Used on the thread that runs `io`.
 class SlurmHost {
  public:
+  using Clock = std::chrono::steady_clock;
   struct Found {
     std::string host;         // the name itself, or the address that Slurm has for it
     std::string notice = {};  // for the user; empty: nothing to say
@@ -25,19 +26,23 @@ class SlurmHost {
   // resolver may still find it, it is found as it is.
   using Done = std::function<void(Result<Found>)>;
 
-  // Borrows `io` and `environment`. `done` is called once, from the event loop, within seconds.
+  // Borrows `io` and `environment`. `done` is called once, from the event loop, within
+  // seconds; where only Slurm can know the name and could not be asked, it is asked again until
+  // `deadline`.
   SlurmHost(boost::asio::io_context& io, const cli::Environment& environment, std::string name,
-            Done done);
+            Clock::time_point deadline, Done done);
 
  private:
   void on_looked_up(const Result<client::Addresses>& found);
   void ask_slurm();
+  void ask_slurm_again();
   void on_slurm_answered(const Result<std::string>& answer);
   void finish(Result<Found> found);
 
   boost::asio::io_context& io_;
   const cli::Environment& environment_;
   std::string name_;
+  Clock::time_point deadline_;
   Done done_;
   std::optional<Error> no_such_name_;  // what the resolver is sure of
   boost::asio::steady_timer patience_;

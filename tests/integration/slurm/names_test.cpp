@@ -28,7 +28,8 @@ class SlurmNames : public testing::Test {
   // A file that a scontrol can leave.
   std::string asked() const { return folder_ / "asked"; }
   // A node of a step on `nodes`, whose worker says where node rank 0 is.
-  std::unique_ptr<Program> node(int rank, const std::string& nodes) const {
+  std::unique_ptr<Program> node(int rank, const std::string& nodes,
+                                const std::vector<std::string>& options) const {
     std::vector<std::string> words{"/usr/bin/env",
                                    "PATH=" + folder_.path() + ":/usr/bin:/bin",
                                    "LD_PRELOAD=" DDPRUN_ONLY_SLURM_KNOWS,
@@ -38,15 +39,18 @@ class SlurmNames : public testing::Test {
                                    "SLURM_STEP_NUM_TASKS=2",
                                    "SLURM_NODEID=" + std::to_string(rank),
                                    "SLURM_STEP_NODELIST=" + nodes};
-    const auto launch =
-        ddprun_words({"--cluster", "slurm", "--device", "cpu", "-n", "1", "--", "sh", "-c",
-                      "echo rank $RANK of $WORLD_SIZE at $MASTER_ADDR"});
+    std::vector<std::string> launch{"--cluster", "slurm", "--device", "cpu", "-n", "1"};
+    launch.insert(launch.end(), options.begin(), options.end());
+    launch.insert(launch.end(),
+                  {"--", "sh", "-c", "echo rank $RANK of $WORLD_SIZE at $MASTER_ADDR"});
+    launch = ddprun_words(launch);
     words.insert(words.end(), launch.begin(), launch.end());
     return std::make_unique<Program>(words);
   }
   // Both nodes, at the same time.
-  std::vector<Finished> both(const std::string& nodes) const {
-    const auto first = node(0, nodes), second = node(1, nodes);
+  std::vector<Finished> both(const std::string& nodes,
+                             const std::vector<std::string>& options = {}) const {
+    const auto first = node(0, nodes, options), second = node(1, nodes, options);
     std::vector<Finished> ends;
     for (const auto& each : {first.get(), second.get()}) ends.push_back(each->finish());
     return ends;
@@ -89,9 +93,16 @@ TEST_F(SlurmNames, ANameThatNobodyKnowsEndsTheJobAtOnce) {
 
 TEST_F(SlurmNames, WhySlurmCouldNotBeAskedIsSaid) {
   set_scontrol("echo slurm_load_node error: Unable to contact slurm controller; exit 1");
-  for (const Finished& end : both("only[1-2]"))
+  for (const Finished& end : both("only[1-2]", {"--rdzv-conf", "join_timeout=3"}))
     EXPECT_THAT(end.err, HasSubstr("(scontrol ended with 1: slurm_load_node error: Unable to "
                                    "contact slurm controller); give --master-addr"));
+}
+
+TEST_F(SlurmNames, ABusySlurmIsAskedAgain) {
+  set_scontrol(
+      "[ -e $0.$SLURM_NODEID ] && echo NodeName=$4 NodeAddr=127.0.0.1 && exit; "
+      "touch $0.$SLURM_NODEID; echo Unable to contact slurm controller; exit 1");
+  for (const Finished& end : both("only[1-2]")) EXPECT_EQ(end.code, 0) << end.err;
 }
 
 TEST_F(SlurmNames, ANameThatTheResolverHasIsNotAskedFor) {
