@@ -90,6 +90,13 @@ TEST(Rendezvous, C10dTakesNodesAsTheyCome) {
             Kind::by_arrival);
 }
 
+// Whoever sets it must not believe that the job is guarded.
+TEST(Rendezvous, ATokenIsRefusedAsLongAsNothingIsGuarded) {
+  EXPECT_THAT(refusal_of(kStatic, {"RDZV_TOKEN=secret"}),
+              HasSubstr("RDZV_TOKEN is set, but this version cannot guard the rendezvous yet"));
+  EXPECT_THAT(endpoint_of(kStatic, {"RDZV_TOKEN="}), HasSubstr("node0"));
+}
+
 TEST(Rendezvous, PortsAreTorchruns) {
   EXPECT_EQ(endpoint_of(kStatic), "node0:29500");
   EXPECT_EQ(endpoint_of({"--nnodes=2", "--rdzv-endpoint=h:4"}), "h:4");
