@@ -224,7 +224,10 @@ supervise::Outcome NodeAgent::outcome_of(const membership::Verdict& verdict) {
     outcome.first_failed.reset();
     return outcome;
   }
-  if (verdict.kind == Kind::local) {
+  // A signal to all nodes reaches one of them first.
+  const bool stopped_alike = verdict.host_stopped && interruption_ &&
+                             interruption_->cause == supervise::Cause::stop_signal;
+  if (verdict.kind == Kind::local || stopped_alike) {
     const bool known = outcome.cause == supervise::Cause::timeout ||
                        outcome.cause == supervise::Cause::exit_grace || !interruption_;
     return known ? outcome : supervise::interrupted(outcome, *interruption_);

@@ -196,7 +196,8 @@ void Member::on(Time, const protocol::TakeStacks& message) {
 }
 
 Orders Member::on_lost(Time now, const std::string& how) {
-  const std::string why = server_stopping_ ? *std::exchange(server_stopping_, std::nullopt) : how;
+  const bool stopped = server_stopping_.has_value();
+  const std::string why = stopped ? *std::exchange(server_stopping_, std::nullopt) : how;
   link_ = Link::none;
   if (end_) return take();
   // Whatever was said of a restart, the next server does not know it.
@@ -206,10 +207,11 @@ Orders Member::on_lost(Time now, const std::string& how) {
   if (!welcome_) {
     look_for_first_server(now, why);
   } else if (welcome_->embedded) {
-    end_with({.kind = Verdict::Kind::lost,
-              .exit_code = kCannotWork,
-              .text = "node " + welcome_->server_host +
-                      ", which hosts the rendezvous, is lost: " + why});
+    end_with(
+        {.kind = Verdict::Kind::lost,
+         .exit_code = kCannotWork,
+         .text = "node " + welcome_->server_host + ", which hosts the rendezvous, is lost: " + why,
+         .host_stopped = stopped});
   } else {
     look_for_daemon(now, why);
   }

@@ -20,6 +20,7 @@ struct Verdict {
   int exit_code = 0;  // not with `local`, where the outcome of the workers decides
   std::string text;   // one line, without "ddprun: "
   std::optional<protocol::Cause> cause = {};
+  bool host_stopped = false;  // with `lost`: the ddprun with the server has said why it goes
 };
 
 }  // namespace ddprun::membership

@@ -83,6 +83,24 @@ TEST_P(UnevenEndTest, AStopSignalIsTheSameForAllWhereTheJobCannotGoOn) {
   EXPECT_THAT(end.err, Not(HasSubstr("nodes are needed")));
 }
 
+// The same where the job could go on, and the node with the server hears first.
+TEST(EndTest, AStopSignalToAllIsNoLossOfTheHost) {
+  const ArrivalJob job("2:3", {"--rdzv-conf", "last_call_timeout=0.1"});
+  const Words command = shell(
+      "trap 'echo stopping; sleep 1; exit 0' TERM; echo working; while :; do sleep 0.1; done");
+  const auto host = job.node(command);
+  ASSERT_TRUE(host->wait_for_error("1 of 2 to 3 nodes are here"));
+  const auto other = job.node(command);
+  ASSERT_TRUE(host->wait_for_output("working"));
+  ASSERT_TRUE(other->wait_for_output("working"));
+  ::kill(host->pid(), SIGTERM);
+  ASSERT_TRUE(other->wait_for_output("stopping")) << "the host is gone";
+  ::kill(other->pid(), SIGTERM);
+  EXPECT_EQ(host->finish().signal, SIGTERM);
+  const Finished end = other->finish();
+  EXPECT_EQ(end.signal, SIGTERM) << end.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(OnEitherNode, UnevenEndTest, testing::Values(0, 1));
 
 }  // namespace

@@ -193,8 +193,9 @@ TEST_F(MemberTest, AServerThatSaysWhyItEndsIsQuoted) {
   begin(0);
   member_.on_message(kStart, protocol::ServerStopping{"stopped by SIGINT"});
   member_.on_lost(kStart, "its connection was closed");
-  EXPECT_THAT(only<End>(member_.on_round_ended(kStart, false)).verdict.text,
-              HasSubstr("stopped by SIGINT"));
+  const Verdict verdict = only<End>(member_.on_round_ended(kStart, false)).verdict;
+  EXPECT_THAT(verdict.text, HasSubstr("stopped by SIGINT"));
+  EXPECT_TRUE(verdict.host_stopped);
 }
 
 TEST_F(MemberTest, ALostDaemonLeavesTheWorkersAloneAndIsLookedFor) {
