@@ -22,7 +22,7 @@ namespace {
 constexpr char kUsage[] =
     "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
     "                    [--baseline FILE] [--most-workers N] [--most-clients N]\n"
-    "                    [--operations N] [--lines N] [--json FILE] [--markdown FILE]\n"
+    "                    [--operations N] [--lines N] [--json FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
     "groups: launch fail restart rendezvous store output idle train baseline (all of them)\n";
 
@@ -36,7 +36,7 @@ constexpr std::pair<const char*, std::vector<Block> (*)(const Setup&)> kGroups[]
 struct Options {
   Setup setup;
   int rounds = 15;
-  std::string json, markdown;
+  std::string json;
   Words groups;
 };
 
@@ -58,8 +58,6 @@ void take(Options& options, const std::string& option, const std::string& value)
     setup.baseline = value;
   } else if (option == "--json") {
     options.json = value;
-  } else if (option == "--markdown") {
-    options.markdown = value;
   } else if (option == "--rounds") {
     options.rounds = count_in(option, value);
   } else if (option == "--most-workers") {
@@ -155,7 +153,6 @@ bool run(Options options) {
   const std::vector<Result> results = results_of(blocks);
   std::fputs(text_table(results).c_str(), stdout);
   write(options.json, json(facts, options.rounds, results));
-  write(options.markdown, markdown(facts, results));
   return complete;
 }
 

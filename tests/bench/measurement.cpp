@@ -43,8 +43,19 @@ std::optional<bool> judge(const Result& result) {
   return {};
 }
 
+std::string goal_text(const Row& row) {
+  if (row.goal.of == Goal::Of::nothing) return "";
+  char number[32];
+  std::snprintf(number, sizeof number, "%g", row.goal.limit);
+  const bool least = row.goal.of == Goal::Of::ratio_at_least;
+  if (row.goal.of == Goal::Of::ratio_no_slower)
+    return "at most " + std::string(number) + " x, 1 inside";
+  const std::string unit = row.goal.of == Goal::Of::median_at_most ? row.unit : "x";
+  return (least ? "at least " : "at most ") + std::string(number) + " " + unit;
+}
+
 Result result_of(const Block& block, const Probe& probe, const Row& row) {
-  Result result{.group = block.group, .row = row, .missing = probe.missing};
+  Result result{.group = block.group, .row = row, .goal = goal_text(row), .missing = probe.missing};
   result.values = present(row.values);
   if (result.values.empty()) return result;
   result.median = percentile(result.values, 50);
@@ -90,17 +101,6 @@ std::vector<Result> results_of(const std::vector<Block>& blocks) {
     for (const Probe& probe : block.probes)
       for (const Row& row : probe.rows) results.push_back(result_of(block, probe, row));
   return results;
-}
-
-std::string goal_text(const Row& row) {
-  if (row.goal.of == Goal::Of::nothing) return "";
-  char number[32];
-  std::snprintf(number, sizeof number, "%g", row.goal.limit);
-  const bool least = row.goal.of == Goal::Of::ratio_at_least;
-  if (row.goal.of == Goal::Of::ratio_no_slower)
-    return "at most " + std::string(number) + " x, 1 inside";
-  const std::string unit = row.goal.of == Goal::Of::median_at_most ? row.unit : "x";
-  return (least ? "at least " : "at most ") + std::string(number) + " " + unit;
 }
 
 }  // namespace ddprun::bench

@@ -69,6 +69,7 @@ std::vector<double> present(const std::vector<std::optional<double>>& values);
 struct Result {
   std::string group;
   Row row;
+  std::string goal;     // "at most 2 x", "at least 100 x", "at most 10 ms"; empty: none
   std::string missing;  // why there are no figures
   std::vector<double> values;
   double median = 0, low = 0, high = 0;  // low and high: 10th and 90th percentile
@@ -81,8 +82,5 @@ struct Result {
 };
 
 std::vector<Result> results_of(const std::vector<Block>& blocks);
-
-// "at most 2.0 x", "at least 100 x", "at most 10 ms"; empty without a goal.
-std::string goal_text(const Row& row);
 
 }  // namespace ddprun::bench

@@ -14,11 +14,6 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-// Three significant digits are all that a noisy machine can give.
-std::string number(double value) {
-  return formatted(value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value);
-}
-
 std::string verdict(const Result& result) {
   return !result.met ? "" : *result.met ? "met" : "MISSED";
 }
@@ -45,15 +40,15 @@ std::string text_row(const Result& result, int width) {
   return formatted("%-*s %8s %-5s %17s %-22s  %-16s %s\n", width, row.name.c_str(),
                    number(result.median).c_str(), row.unit.c_str(),
                    (number(result.low) + " - " + number(result.high)).c_str(),
-                   ratio_text(result).c_str(), goal_text(row).c_str(), verdict(result).c_str());
+                   ratio_text(result).c_str(), result.goal.c_str(), verdict(result).c_str());
 }
 
 std::string markdown_row(const Result& result) {
   const Row& row = result.row;
-  std::string text = "| " + result.group + " | " + cell(row.name) + " | ";
+  std::string text = "| " + cell(row.name) + " | ";
   if (result.values.empty()) return text + "not measured: " + cell(result.missing) + " | | | | |\n";
   return text + number(result.median) + " " + row.unit + " | " + number(result.low) + " - " +
-         number(result.high) + " | " + ratio_text(result) + " | " + goal_text(row) + " | " +
+         number(result.high) + " | " + ratio_text(result) + " | " + result.goal + " | " +
          verdict(result) + " |\n";
 }
 
@@ -61,7 +56,7 @@ boost::json::object json_row(const Result& result) {
   boost::json::object row{
       {"group", result.group}, {"name", result.row.name}, {"unit", result.row.unit}};
   if (!result.missing.empty()) row["missing"] = result.missing;
-  if (result.row.goal.of != Goal::Of::nothing) row["goal"] = goal_text(result.row);
+  if (!result.goal.empty()) row["goal"] = result.goal;
   if (result.values.empty()) return row;
   row["median"] = result.median;
   row["p10"] = result.low;
@@ -75,6 +70,10 @@ boost::json::object json_row(const Result& result) {
 }
 
 }  // namespace
+
+std::string number(double value) {
+  return formatted(value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value);
+}
 
 std::string text_table(const std::vector<Result>& results) {
   std::string text, group;
@@ -91,12 +90,16 @@ std::string text_table(const std::vector<Result>& results) {
   return text;
 }
 
-std::string markdown(const Facts& facts, const std::vector<Result>& results) {
+std::string markdown_list(const Facts& facts) {
   std::string text;
   for (const auto& [name, value] : facts) text += "* " + name + ": " + value + "\n";
-  text +=
-      "\n| group | what | median | 10th to 90th percentile | ratio (95 % interval) | goal | |\n";
-  text += "| --- | --- | --- | --- | --- | --- | --- |\n";
+  return text;
+}
+
+std::string markdown_table(const std::vector<Result>& results) {
+  std::string text =
+      "| what | median | 10th to 90th percentile | ratio (95 % interval) | goal | |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
   for (const Result& result : results) text += markdown_row(result);
   return text;
 }

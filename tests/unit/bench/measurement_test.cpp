@@ -92,7 +92,7 @@ TEST(ResultTest, WhatWasNotMeasuredHasNoVerdict) {
   const auto results = results_of({{"launch", {missing}}});
   EXPECT_EQ(results[0].met, std::nullopt);
   EXPECT_THAT(text_table(results), HasSubstr("not measured: no torchrun"));
-  EXPECT_THAT(markdown({}, results), HasSubstr("not measured: no torchrun"));
+  EXPECT_THAT(markdown_table(results), HasSubstr("not measured: no torchrun"));
   EXPECT_THAT(json({}, 1, results), HasSubstr("\"missing\":\"no torchrun\""));
   EXPECT_THAT(json({}, 1, results), Not(HasSubstr("median")));
 }
@@ -101,14 +101,15 @@ TEST(TableTest, ShowsGoalAndVerdict) {
   const auto results = results_of(slow_second_round(ratio_at_most(1.9)));
   EXPECT_THAT(text_table(results), HasSubstr("at most 1.9 x"));
   EXPECT_THAT(text_table(results), HasSubstr("MISSED"));
-  EXPECT_THAT(markdown({{"kernel", "Linux"}}, results), HasSubstr("* kernel: Linux\n"));
+  EXPECT_THAT(markdown_list({{"kernel", "Linux"}}), HasSubstr("* kernel: Linux\n"));
   EXPECT_THAT(json({{"kernel", "Linux"}}, 3, results), HasSubstr("\"met\":false"));
 }
 
 TEST(TableTest, ABarInANameDoesNotEndItsCell) {
   Row row{"writer | cat", "ms"};
   row.values = {1.0};
-  EXPECT_THAT(markdown({}, results_of({{"output", {probe(row)}}})), HasSubstr("writer \\| cat |"));
+  EXPECT_THAT(markdown_table(results_of({{"output", {probe(row)}}})),
+              HasSubstr("writer \\| cat |"));
 }
 
 }  // namespace

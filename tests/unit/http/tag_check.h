@@ -1,4 +1,5 @@
-// A small check of HTML: that its tags are ours, closed in order, and that nothing is left open.
+// A small check of HTML and SVG: that its tags are ours, closed in order, and that nothing is left
+// open.
 #pragma once
 
 #include <cctype>
@@ -46,7 +47,8 @@ inline std::string html_fault(std::string_view html) {
     if (name == "style") {
       i = html.find("</style>", i) - 1;
     }
-    if (!kVoid.contains(name)) open.push_back(name);
+    const bool is_whole = kVoid.contains(name) || html[end - 1] == '/';
+    if (!is_whole) open.push_back(name);
   }
   return open.empty() ? "" : "<" + open.back() + "> is not closed";
 }
