@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <thread>
 
+#include "worker_sdk/src/shared_memory/faster_copy.h"
 #include "worker_sdk/src/shared_memory/mapping.h"
+#include "worker_sdk/src/shared_memory/streaming_copy.h"
 #include "worker_sdk/src/shared_memory/sum.h"
 
 namespace ddp::detail {
@@ -159,6 +162,47 @@ TEST(SharedSum, IsRightWhenAllRunAtOnceForManySums) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(wrong, ElementsAre(0, 0, 0));
+}
+
+TEST(StreamingCopy, CopiesJustWhatItIsToldTo) {
+  constexpr std::size_t kMost = 400;
+  std::string from(kMost, ' ');
+  std::iota(from.begin(), from.end(), '\0');
+  for (const std::size_t bytes : {0u, 1u, 15u, 63u, 64u, 65u, 127u, 128u, 300u}) {
+    for (std::size_t offset = 0; offset < 80; ++offset) {
+      alignas(64) std::array<char, kMost> to{};
+      std::string expected(to.size(), '\0');
+      expected.replace(offset, bytes, from, 3, bytes);
+      streaming_copy(to.data() + offset, from.data() + 3, bytes);
+      ASSERT_EQ(std::string(to.begin(), to.end()), expected) << bytes << " bytes to " << offset;
+    }
+  }
+}
+
+// Of so many copies, how many streamed, if a byte costs so many nanoseconds.
+int streamed(FasterCopy& faster, int copies, int cached, int streaming) {
+  int count = 0;
+  for (int i = 0; i < copies; ++i) {
+    const bool streams = faster.next() == FasterCopy::Way::kStreaming;
+    faster.took(100'000, std::chrono::nanoseconds{100'000} * (streams ? streaming : cached));
+    count += streams ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(FasterCopy, TakesTheFasterWayAndNoticesWhenItIsNoLonger) {
+  FasterCopy faster;
+  EXPECT_EQ(streamed(faster, 640, 1, 3), 50) << "tries it now and then";
+  EXPECT_GT(streamed(faster, 640, 30, 3), 480);
+  streamed(faster, 640, 1, 3);
+  EXPECT_EQ(streamed(faster, 640, 1, 3), 50) << "back again";
+}
+
+TEST(FasterCopy, IsNotMisledByOneInterruption) {
+  FasterCopy faster;
+  streamed(faster, 130, 1, 3);
+  faster.took(100'000, std::chrono::seconds{1});
+  EXPECT_EQ(streamed(faster, 639, 1, 3), 50);
 }
 
 TEST(SharedMapping, IsTheSameMemoryWhereAnotherOpensIt) {

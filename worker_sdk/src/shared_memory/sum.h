@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "worker_sdk/src/shared_memory/faster_copy.h"
+
 namespace ddp::detail {
 
 // What one rank adds up.
@@ -83,6 +85,8 @@ class SharedSum {
   std::uint32_t step_ = 0;  // so often this rank has announced something
   unsigned side_ = 0;       // which of the two slots
   Phase phase_ = Phase::kIdle;
+  FasterCopy faster_;
+  FasterCopy::Way way_ = FasterCopy::Way::kCached;  // of this piece
 };
 
 }  // namespace ddp::detail
