@@ -6,6 +6,7 @@
 #include "launcher/agent/preflight.h"
 #include "launcher/plan/command.h"
 #include "launcher/plan/dry_run.h"
+#include "launcher/plan/make.h"
 #include "launcher/process/exit_codes.h"
 #include "launcher/report/output_file.h"
 #include "launcher/report/plan_json.h"
@@ -60,12 +61,7 @@ cli::Exit dry_run(const cli::JobSpec& spec, const plan::LaunchPlan& plan,
 
 cli::Exit dry_run_without_plan(const cli::JobSpec& spec, const std::string& host,
                                const cli::Environment& environment, const std::string& why) {
-  plan::LaunchPlan none;
-  none.host = host;
-  none.role = spec.role;
-  none.notices = spec.notices;
-  none.rendezvous = spec.rendezvous;
-  return show_plan(spec, none, environment, why);
+  return show_plan(spec, plan::without_workers(spec, host), environment, why);
 }
 
 }  // namespace ddprun

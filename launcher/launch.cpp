@@ -59,19 +59,26 @@ struct Start {
 };
 
 // Says why nothing was started, on stderr and to --report.
-report::ExitDecision refuse(const Start& start, const std::string& text,
-                            int code = process::kExitRefused) {
+report::ExitDecision refuse(const Start& start, const agent::Unable& why) {
   if (start.spec.dry_run)
-    return show(dry_run_without_plan(start.spec, start.host, start.environment, text));
-  report::ExitDecision end = refuse(text);
-  end.code = code;
-  const std::string failed = agent::write_report(
-      start.spec,
-      json_refusal(agent::record_of(start.spec, start.host, start.timings, ""),
-                   code == process::kExitRefused ? "refused" : "exec_failed", text, end),
-      [](const std::string& report) { write_all(STDOUT_FILENO, report); });
+    return show(dry_run_without_plan(start.spec, start.host, start.environment, why.text));
+  report::ExitDecision end = refuse(why.text);
+  end.code = why.code;
+  const std::string failed =
+      agent::write_report(start.spec,
+                          json_refusal(agent::record_of(start.spec, start.host, start.timings, ""),
+                                       agent::cause_without_workers(why.code), why.text, end),
+                          [](const std::string& report) { write_all(STDOUT_FILENO, report); });
   if (!failed.empty()) refuse(failed);
   return end;
+}
+
+// A job that needs all its nodes waits for this one, whatever keeps it from starting its workers;
+// one that can do with fewer is not to be disturbed.
+bool others_wait(const cli::JobSpec& spec) {
+  const cli::RendezvousSpec& rendezvous = spec.rendezvous;
+  return !spec.dry_run && rendezvous.several_nodes() &&
+         rendezvous.min_nodes == rendezvous.max_nodes;
 }
 
 // Whether the report can be written, said before anything is started. The path is made absolute:
@@ -116,20 +123,25 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   auto plan = plan::make(spec, gpus, plan::visible_gpus(spec, gpus, environment), node);
   timings.planned = std::chrono::steady_clock::now();
   const Start start{spec, environment, node.host, timings};
-  if (!plan) return refuse(start, plan.error().text);
-  if (spec.line_buffer) environment = write_line_by_line(environment, *plan);
+  std::optional<agent::Unable> unable;
+  if (!plan) unable = {process::kExitRefused, plan.error().text};
+  if (plan && spec.line_buffer) environment = write_line_by_line(environment, *plan);
   auto programs = agent::Programs::in(spec.chdir, environment);
-  if (!programs) return refuse(start, programs.error().text);
-  if (spec.dry_run) return show(dry_run(spec, *plan, environment, *programs));
-  if (const auto why = cannot_start(spec, *plan, *programs))
-    return refuse(start, why->text, why->code);
+  if (!unable && !programs) unable = {process::kExitRefused, programs.error().text};
+  if (!unable && spec.dry_run) return show(dry_run(spec, *plan, environment, *programs));
+  if (!unable)
+    if (const auto why = cannot_start(spec, *plan, *programs)) unable = {why->code, why->text};
+  if (unable && !others_wait(spec)) return refuse(start, *unable);
+  if (!plan) plan = plan::without_workers(spec, node.host);
+  if (!programs) programs = agent::Programs::in({}, environment);
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),
                      .environment = std::move(environment),
                      .host = node.host,
                      .programs = std::move(*programs),
                      .link = std::move(link),
-                     .timings = timings});
+                     .timings = timings,
+                     .unable = std::move(unable)});
 }
 
 }  // namespace ddprun

@@ -5,6 +5,7 @@
 // signals and timers.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "launcher/agent/programs.h"
@@ -17,6 +18,12 @@
 
 namespace ddprun::agent {
 
+// Why this node cannot start its workers, where that is known before it was tried.
+struct Unable {
+  int code = 0;      // exit code
+  std::string text;  // for the user, without "ddprun: "; the others get the first line
+};
+
 struct Job {
   cli::JobSpec spec;
   plan::LaunchPlan plan;
@@ -25,6 +32,9 @@ struct Job {
   Programs programs;
   guardian::Link link;
   report::Timings timings;  // what was over before
+  // With several nodes only: nothing is started, the plan may be without workers. This node joins
+  // to tell the others, who would wait for it, and all end alike.
+  std::optional<Unable> unable = {};
 };
 
 // Runs the job to its end, with everything a user sees of it written, and says how ddprun has to

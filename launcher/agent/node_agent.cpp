@@ -51,7 +51,8 @@ NodeAgent::NodeAgent(Job job)
       store_(io_, store_options(job_.spec), output_),
       stdin_rank_(job_.spec, job_.link, [this](int signo) { on_signal(signo); }),
       guardian_(io_, job_.link.alive.release()),
-      pause_(io_) {}
+      pause_(io_),
+      unable_notice_(io_) {}
 
 report::ExitDecision NodeAgent::run() {
   inherited_ = raise_descriptor_limit();

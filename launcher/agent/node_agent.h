@@ -70,6 +70,8 @@ class NodeAgent {
   void on_verdict(const membership::Verdict& verdict);
   supervise::Outcome outcome_of(const membership::Verdict& verdict);
   void end_without_round(const membership::Verdict& verdict);
+  void say_unable_soon();
+  void end_unable(const membership::Verdict& verdict);
   std::chrono::nanoseconds store_patience(const membership::Verdict& verdict) const;
 
   report::ExitDecision refuse(int code, const Error& error);
@@ -96,6 +98,7 @@ class NodeAgent {
   std::optional<supervise::Interruption> interruption_;
   boost::asio::steady_timer pause_;
   bool pausing_ = false;
+  boost::asio::steady_timer unable_notice_;
 
   // round_ hears of signals: from the first one on, and on several nodes while its workers run.
   bool at_work_ = false;

@@ -7,6 +7,7 @@
 
 #include "launcher/agent/conclusion.h"
 #include "launcher/agent/node_agent.h"
+#include "launcher/agent/results.h"
 #include "launcher/agent/verdicts.h"
 #include "launcher/plan/wording.h"
 #include "launcher/plan/world.h"
@@ -23,11 +24,17 @@ constexpr std::size_t kLinesForOthers = 20;
 constexpr std::chrono::milliseconds kStoreWithoutGuardian{500};
 constexpr std::chrono::milliseconds kStoreAfterLoss{2000};
 constexpr std::chrono::milliseconds kStoreAfterGrace{2000};
+// Where all are started together, the end of the job says it.
+constexpr std::chrono::seconds kUnableSilence{1};
 
 std::vector<std::string> last_of(std::vector<std::string> lines) {
   if (lines.size() > kLinesForOthers)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kLinesForOthers));
   return lines;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 const supervise::WorkerEnd& first_failed(const supervise::Outcome& outcome) {
@@ -46,6 +53,7 @@ void NodeAgent::join() {
   watch_signals();
   membership_ = std::make_unique<Membership>(io_, job_, output_, membership_hooks());
   announce_notices();
+  if (job_.unable) say_unable_soon();
   on_timeout_between_rounds();
   membership_->join();
 }
@@ -86,6 +94,10 @@ void NodeAgent::leave_if_out_of_time() {
 }
 
 void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
+  if (job_.unable) {  // now all are here to hear of it
+    leave(first_line(job_.unable->text), job_.unable->code);
+    return membership_->on_round_ended(false);  // no worker was started
+  }
   plan::take_place(job_.spec,
                    {.node_rank = round.place.node_rank,
                     .first_rank = round.place.first_rank,
@@ -196,6 +208,7 @@ void NodeAgent::leave(const std::string& why, std::optional<int> exit_code) {
 
 void NodeAgent::on_verdict(const membership::Verdict& verdict) {
   pause_.cancel();
+  unable_notice_.cancel();
   stdin_rank_.give_terminal_back();
   output_.stop_reading();
   if (round_)
@@ -250,11 +263,35 @@ void NodeAgent::end_without_round(const membership::Verdict& verdict) {
     none.stop_signal = interruption_->stop_signal;
     decision_ = tell_refusal(report::exit_decision(none), report::name_of(none.cause),
                              verdict.text + " before its workers were started");
+  } else if (job_.unable) {
+    end_unable(verdict);
   } else {
     const int code = verdict.kind == Kind::local ? unable_ : verdict.exit_code;
     decision_ = tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work",
                              verdict.text);
   }
+}
+
+void NodeAgent::say_unable_soon() {
+  if (job_.spec.verbosity == cli::Verbosity::quiet) return;
+  unable_notice_.expires_after(kUnableSilence);
+  unable_notice_.async_wait([this](boost::system::error_code canceled) {
+    if (!canceled)
+      output_.note("ddprun: " + first_line(job_.unable->text) +
+                   "; the other nodes are told as soon as all are here, and all end");
+  });
+}
+
+// What has ended the job is the same on all nodes, unless they could not hear of this one.
+void NodeAgent::end_unable(const membership::Verdict& verdict) {
+  using Kind = membership::Verdict::Kind;
+  const bool gave_up = verdict.kind == Kind::lost ||
+                       (verdict.cause && verdict.cause->kind == protocol::Cause::Kind::timed_out);
+  const bool elsewhere = verdict.kind == Kind::cause && !gave_up;
+  const int code = elsewhere ? verdict.exit_code : job_.unable->code;
+  std::string text = elsewhere ? verdict.text : job_.unable->text;
+  if (gave_up) text += "; the others could not be told: " + verdict.text;
+  decision_ = tell_refusal({code}, cause_without_workers(code), text);
 }
 
 }  // namespace ddprun::agent

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "launcher/cli/version.h"
+#include "launcher/process/exit_codes.h"
 #include "launcher/report/output_file.h"
 
 namespace ddprun::agent {
@@ -22,6 +23,12 @@ report::JobRecord record_of(const cli::JobSpec& spec, const std::string& host,
                            .timings = timings};
   record.timings.ended = record.clock.steady;
   return record;
+}
+
+std::string_view cause_without_workers(int code) {
+  if (code == process::kExitRefused) return "refused";
+  const bool exec = code == process::kExitNotFound || code == process::kExitNotExecutable;
+  return exec ? "exec_failed" : "cannot_work";
 }
 
 std::string write_report(const cli::JobSpec& spec, const std::string& text,

@@ -16,6 +16,10 @@ namespace ddprun::agent {
 report::JobRecord record_of(const cli::JobSpec& spec, const std::string& host,
                             const report::Timings& timings, const std::string& run_id);
 
+// The cause of a job of which nothing was started, by its exit code: "refused", "exec_failed" or
+// "cannot_work".
+std::string_view cause_without_workers(int code);
+
 // Writes `text` to the file of --report; to `print` where that is `-`. Returns why it could not be
 // written; empty when all is well or no report was asked for.
 std::string write_report(const cli::JobSpec& spec, const std::string& text,

@@ -28,8 +28,13 @@ std::uint64_t hash(std::uint64_t seed, const char* bytes, std::size_t size) {
 std::string program_file(const Job& job) {
   const std::string& name = job.spec.command.front();
   if (plan::runs_python(job.spec)) return name;
-  Programs programs = std::move(*Programs::in(job.spec.chdir, job.environment));
-  return programs.find(name).path;
+  auto programs = Programs::in(job.spec.chdir, job.environment);
+  return programs ? programs->find(name).path : "";
+}
+
+// Those that it would have: without a plan there is only the user's word.
+int number_of_workers(const Job& job) {
+  return std::max({static_cast<int>(job.plan.workers.size()), job.spec.workers.number, 1});
 }
 
 }  // namespace
@@ -57,7 +62,7 @@ protocol::Join join_of(const Job& job, const std::string& local_address,
                       .version = std::string(cli::version()),
                       .program = program_checksum(program_file(job)),
                       .addresses = {local_address},
-                      .nproc = static_cast<int>(job.plan.workers.size()),
+                      .nproc = number_of_workers(job),
                       .min_nodes = spec.min_nodes,
                       .max_nodes = spec.max_nodes,
                       .max_restarts = job.spec.max_restarts,

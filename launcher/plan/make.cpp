@@ -218,4 +218,14 @@ Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_g
   return plan;
 }
 
+LaunchPlan without_workers(const cli::JobSpec& job, const std::string& host) {
+  LaunchPlan none;
+  none.host = host;
+  none.role = job.role;
+  none.notices = job.notices;
+  none.common_notices = none.notices.size();
+  none.rendezvous = job.rendezvous;
+  return none;
+}
+
 }  // namespace ddprun::plan

@@ -15,4 +15,7 @@ namespace ddprun::plan {
 Result<LaunchPlan> make(const cli::JobSpec& job, const devices::NodeGpus& node_gpus,
                         const devices::VisibleGpus& visible, const Node& node);
 
+// Pure. What there is to say of a node for which no plan could be made: no workers.
+LaunchPlan without_workers(const cli::JobSpec& job, const std::string& host);
+
 }  // namespace ddprun::plan

@@ -161,7 +161,9 @@ void Run::tell_differences() {
   std::map<std::string, std::vector<std::string>> programs;
   std::map<std::string, std::vector<std::string>> nprocs;
   for (const protocol::AssignedNode& node : round_->assignment.nodes) {
-    programs[members_.at(node.member).join.program].push_back(node.node);
+    const std::string& program = members_.at(node.member).join.program;
+    // It could not be read there, which that node says itself.
+    if (!program.empty()) programs[program].push_back(node.node);
     nprocs[std::to_string(node.nproc)].push_back(node.node);
   }
   const MemberId first = *round_->nodes.front().member;
