@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/process/children.h"
 #include "rendezvous/base/command_of.h"
 #include "rendezvous/base/read_file.h"
 
@@ -25,13 +26,22 @@ bool starts_for_an_engine(std::string_view name) {
   return std::ranges::any_of(kStarters, [&](auto each) { return name.starts_with(each); });
 }
 
-EngineProcess::EngineProcess(boost::asio::io_context& io, pid_t pid,
+// One that a login shell has started outlives it, as after nohup: nobody is above that shell who
+// starts for an engine.
+pid_t engine_of(pid_t pid) {
+  for (pid_t each = pid; each > 1; each = process::parent_of(each)) {
+    const auto name = read_file("/proc/" + std::to_string(each) + "/comm");
+    if (!name) return each == pid ? pid : 0;
+    if (starts_for_an_engine(*name)) return each;
+  }
+  return 0;
+}
+
+EngineProcess::EngineProcess(boost::asio::io_context& io, pid_t started_by,
                              std::function<void(const std::string& what)> ended)
     : pidfd_(io) {
-  if (pid <= 1) return;
-  // One that a shell has started outlives it, as after nohup.
-  const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
-  if (name && !starts_for_an_engine(*name)) return;
+  const pid_t pid = engine_of(started_by);
+  if (pid == 0) return;
   const std::string what = "'" + command_of(pid) + "' (pid " + std::to_string(pid) + ")";
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) {

@@ -1,5 +1,6 @@
-// The process by which an engine has started this ddprun: mpirun, slurmstepd. Once it has ended,
-// nobody can stop this ddprun any more, and nobody reads what it writes.
+// The process by which an engine has started this ddprun: mpirun, slurmstepd; itself, or by a shell
+// of the user's. Once it has ended, nobody can stop this ddprun any more, and nobody reads what it
+// writes.
 #pragma once
 
 #include <sys/types.h>
@@ -16,14 +17,18 @@ namespace ddprun::agent {
 // starts others, so not a shell, nor a batch system's daemon. Pure.
 bool starts_for_an_engine(std::string_view name);
 
+// Of `pid` and its ancestors the nearest that starts for an engine; `pid` itself where it is gone;
+// 0 where there is none. Process 1, which ends together with this one, is none.
+pid_t engine_of(pid_t pid);
+
 // Used on the thread that runs `io`.
 class EngineProcess {
  public:
-  // Borrows `io`. `ended` is called once, from the event loop, with what the process was: "'mpirun
-  // -np 2 ...' (pid 12)". Never for a process that does
-  // not start for an engine, for process 1, and none beyond this pid namespace (0), which end
-  // together with this one, nor where the kernel has no pidfd for it.
-  EngineProcess(boost::asio::io_context& io, pid_t pid,
+  // Borrows `io`. Watches the engine's process above `started_by`, the parent of this ddprun: 0
+  // where that is in another pid namespace. `ended` is called once, from the event loop, with what
+  // the process was: "'mpirun -np 2 ...' (pid 12)"; never where there is none, nor where the kernel
+  // has no pidfd for it.
+  EngineProcess(boost::asio::io_context& io, pid_t started_by,
                 std::function<void(const std::string& what)> ended);
 
  private:

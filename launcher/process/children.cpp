@@ -136,6 +136,10 @@ std::vector<pid_t> descendants_of(pid_t pid) {
   return found;
 }
 
+pid_t parent_of(pid_t pid) {
+  return stat_of(pid).parent;
+}
+
 bool is_alive(pid_t pid) {
   const char state = stat_of(pid).state;
   return state != 'X' && state != 'Z';

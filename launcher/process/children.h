@@ -14,6 +14,9 @@ std::vector<pid_t> children_of(pid_t pid);
 // Children, their children and so on; parents before their children.
 std::vector<pid_t> descendants_of(pid_t pid);
 
+// The parent of a process; 0 where it is gone, or its parent is in another pid namespace.
+pid_t parent_of(pid_t pid);
+
 // True while the process is there and not a zombie.
 bool is_alive(pid_t pid);
 

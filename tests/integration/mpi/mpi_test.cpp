@@ -47,7 +47,8 @@ class MpiTest : public testing::TestWithParam<Launcher> {
       GTEST_SKIP() << GetParam().program << " is missing (Debian: " << GetParam().package << ")";
   }
   // Four ddpruns with `options`, whose workers run `script`.
-  std::unique_ptr<Program> mpirun(const Words& options, const std::string& script) const {
+  std::unique_ptr<Program> mpirun(const Words& options, const std::string& script,
+                                  bool by_a_shell = false) const {
     const std::string file = folder_ / "worker.sh";
     std::ofstream(file) << script;
     Words words{GetParam().program};
@@ -57,6 +58,8 @@ class MpiTest : public testing::TestWithParam<Launcher> {
     launch.insert(launch.end(), options.begin(), options.end());
     launch.insert(launch.end(), {"--", "sh", file});
     launch = ddprun_words(launch);
+    // Something follows, so that the shell waits for it and is not replaced.
+    if (by_a_shell) launch.insert(launch.begin(), {"bash", "-c", R"("$@"; true)", "bash"});
     words.insert(words.end(), launch.begin(), launch.end());
     return std::make_unique<Program>(words, RunOptions{.limit = seconds(60)});
   }
@@ -112,8 +115,8 @@ TEST_P(MpiTest, SeveralWithoutANumberOfWorkersAreRefused) {
 
 class MpiEndTest : public MpiTest {
  protected:
-  void end_with(int signo) {
-    const auto job = mpirun({"-n", "1"}, saves());
+  void end_with(int signo, bool by_a_shell = false) {
+    const auto job = mpirun({"-n", "1"}, saves(), by_a_shell);
     ASSERT_TRUE(job->wait_for_output("met\n", kNodes)) << job->out();
     ::kill(job->pid(), signo);
     expect_all_saved_and_gone();
@@ -133,6 +136,10 @@ TEST_P(MpiEndTest, AStopLeavesNobodyBehind) {
 
 TEST_P(MpiEndTest, AKilledLauncherLeavesNobodyBehind) {
   end_with(SIGKILL);
+}
+
+TEST_P(MpiEndTest, AKilledLauncherOfAShellLeavesNobodyBehind) {
+  end_with(SIGKILL, /*by_a_shell=*/true);
 }
 
 }  // namespace
