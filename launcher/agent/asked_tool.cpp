@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -23,6 +24,7 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
+using Kind = ToolFailure::Kind;
 
 constexpr std::size_t kMostBytes = 65'536;
 constexpr int kPatienceAfterKillMs = 200;
@@ -40,8 +42,11 @@ struct AskedTool::Running : std::enable_shared_from_this<Running> {
   void start(const std::vector<std::string>& words, const cli::Environment& environment);
   void wait_until(std::chrono::milliseconds limit);
   void read();
+  void keep(std::size_t got);
   void wait_for_end();
-  void finish(Result<std::string> answer);
+  void read_what_is_there();
+  void fail(ToolFailure::Kind kind, const std::string& what);
+  void finish(ToolAnswer answer);
   void stop();
 
   std::string name;
@@ -58,10 +63,13 @@ void AskedTool::Running::start(const std::vector<std::string>& words,
                                const cli::Environment& environment) {
   const auto program =
       process::find_program(name, environment.get("PATH").value_or(process::kDefaultPath));
-  if (program.error != 0) return finish(Error{name + " is not there: " + strerror(program.error)});
+  if (program.error != 0)
+    return fail(Kind::not_there, std::string(" is not there: ") + strerror(program.error));
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return finish(Error{std::string("pipe: ") + strerror(errno)});
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return fail(Kind::cannot_start, std::string(" cannot be started: pipe: ") + strerror(errno));
   output.assign(ends[0]);
+  output.non_blocking(true);
   const UniqueFd writing(ends[1]);
   const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   auto child = process::spawn({.path = program.path,
@@ -71,45 +79,65 @@ void AskedTool::Running::start(const std::vector<std::string>& words,
                                .out = writing.get(),
                                .err = writing.get()},
                               {.launcher = ::getpid()});
-  if (!child) return finish(Error{name + " cannot be started: " + strerror(child.error().error)});
+  if (!child)
+    return fail(Kind::cannot_start,
+                std::string(" cannot be started: ") + strerror(child.error().error));
   pid = child->pid;
   ended.assign(child->pidfd.release());
   read();
+  wait_for_end();
 }
 
 void AskedTool::Running::wait_until(std::chrono::milliseconds limit) {
   timer.expires_after(limit);
   timer.async_wait([self = shared_from_this(), limit](error_code canceled) {
-    if (!canceled) self->finish(Error{self->name + " gave no answer within " + span_text(limit)});
+    if (!canceled) self->fail(Kind::no_answer, " gave no answer within " + span_text(limit));
   });
 }
 
+// Reads on though it is too much: a program that nobody reads cannot end.
 void AskedTool::Running::read() {
   output.async_read_some(boost::asio::buffer(buffer),
                          [self = shared_from_this()](error_code failed, std::size_t got) {
                            if (!self->done) return;
-                           self->text.append(self->buffer.data(), got);
-                           if (failed || self->text.size() > kMostBytes)
-                             self->wait_for_end();
-                           else
-                             self->read();
+                           self->keep(got);
+                           if (!failed) self->read();
                          });
 }
 
+void AskedTool::Running::keep(std::size_t got) {
+  text.append(buffer.data(), std::min(got, kMostBytes - text.size()));
+}
+
+// Not for the end of what it writes: whatever it has started may hold that open for ever.
 void AskedTool::Running::wait_for_end() {
   ended.async_wait(stream_descriptor::wait_read, [self = shared_from_this()](error_code canceled) {
     if (canceled || !self->done) return;
     const auto status = process::reap(self->ended.native_handle());
     self->pid = 0;
+    self->read_what_is_there();
     if (status && status->success())
       return self->finish({boost::system::in_place_value, std::move(self->text)});
-    self->finish(Error{self->name + " ended with " +
-                       std::to_string(status ? status->shell_code() : 0) + ": " +
-                       first_line(self->text)});
+    self->fail(Kind::failed, " ended with " + std::to_string(status ? status->shell_code() : 0) +
+                                 ": " + first_line(self->text));
   });
 }
 
-void AskedTool::Running::finish(Result<std::string> answer) {
+// More than the kernel keeps of a pipe comes from somebody else.
+void AskedTool::Running::read_what_is_there() {
+  error_code failed;
+  for (std::size_t all = 0; !failed && all < kMostBytes;) {
+    const std::size_t got = output.read_some(boost::asio::buffer(buffer), failed);
+    keep(got);
+    all += got;
+  }
+}
+
+void AskedTool::Running::fail(ToolFailure::Kind kind, const std::string& what) {
+  finish(ToolFailure{.kind = kind, .text = name + what, .output = std::move(text)});
+}
+
+void AskedTool::Running::finish(ToolAnswer answer) {
   Done tell = std::exchange(done, nullptr);
   stop();
   if (!tell) return;

@@ -51,14 +51,16 @@ void ServerHost::find(std::chrono::nanoseconds patience) {
 }
 
 void ServerHost::ask_slurm() {
-  slurm_host_.emplace(io_, job_.environment, question_.host, deadline_,
-                      [this](const Result<SlurmHost::Found>& found) {
-                        if (!found) return hooks_.gave_up(found.error().text);
-                        question_.host = found->host;
-                        if (!found->notice.empty() && !job_.spec.rendezvous.first_node_speaks())
-                          hooks_.say(found->notice);
-                        find_host();
-                      });
+  slurm_host_.emplace(
+      io_, job_.environment, question_.host, deadline_,
+      [this](const std::string& why) { hooks_.waits(why); },
+      [this](const Result<SlurmHost::Found>& found) {
+        if (!found) return hooks_.gave_up(found.error().text);
+        question_.host = found->host;
+        if (!found->notice.empty() && !job_.spec.rendezvous.first_node_speaks())
+          hooks_.say(found->notice);
+        find_host();
+      });
 }
 
 void ServerHost::find_host() {

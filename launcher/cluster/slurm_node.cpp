@@ -25,6 +25,10 @@ std::optional<std::string> node_address(std::string_view text) {
   return value.empty() || value == "(null)" ? std::nullopt : std::optional(value);
 }
 
+bool is_no_such_node(std::string_view text) {
+  return text.find("not found") != std::string_view::npos;
+}
+
 std::optional<std::string> alias_address(std::string_view aliases, std::string_view node) {
   for (std::size_t begin = 0; begin < aliases.size();) {
     const std::size_t end = std::min(aliases.find(',', begin), aliases.size());

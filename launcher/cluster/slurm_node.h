@@ -11,6 +11,10 @@ namespace ddprun::cluster {
 // there is none.
 std::optional<std::string> node_address(std::string_view text);
 
+// scontrol, which has failed with these words, knows that there is no such node; a controller that
+// cannot be reached has others.
+bool is_no_such_node(std::string_view text);
+
 // The address of `node` in SLURM_NODE_ALIASES, "ec0:10.0.0.1:foo,ec1:[fd00::2]:bar", which Slurm
 // sets for nodes of a cloud; an IPv6 address comes without its brackets. None where it is not
 // there.

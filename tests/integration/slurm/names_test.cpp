@@ -25,6 +25,8 @@ class SlurmNames : public testing::Test {
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     ::chmod(path.c_str(), 0700);
   }
+  // Makes the file "$0.go" of it.
+  void let_scontrol_answer() const { std::ofstream(folder_ / "scontrol.go"); }
   // A file that a scontrol can leave.
   std::string asked() const { return folder_ / "asked"; }
   // A node of a step on `nodes`, whose worker says where node rank 0 is.
@@ -76,7 +78,18 @@ TEST_F(SlurmNames, AResolverThatDoesNotAnswerIsNotWaitedFor) {
   for (const Finished& end : both("slow[1-2]")) {
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_LT(end.took, seconds(10));
+    EXPECT_THAT(end.err, Not(HasSubstr("cannot be looked up")));
   }
+}
+
+TEST_F(SlurmNames, WhatTheResolverHasSaidIsToldOnce) {
+  set_scontrol("echo NodeName=$4 Arch=x86_64 NodeAddr=127.0.0.1 NodeHostName=$4");
+  EXPECT_THAT(both("only[1-2]")[0].err,
+              HasSubstr("ddprun: 'only1' cannot be looked up: Name or service not known; Slurm has "
+                        "127.0.0.1 for it (scontrol show node)\n"));
+  EXPECT_THAT(both("slow[1-2]")[0].err,
+              HasSubstr("ddprun: looking up 'slow1' takes longer than 1 s; Slurm has 127.0.0.1 for "
+                        "it (scontrol show node)\n"));
 }
 
 TEST_F(SlurmNames, ANameThatNobodyKnowsEndsTheJobAtOnce) {
@@ -103,6 +116,27 @@ TEST_F(SlurmNames, ABusySlurmIsAskedAgain) {
       "[ -e $0.$SLURM_NODEID ] && echo NodeName=$4 NodeAddr=127.0.0.1 && exit; "
       "touch $0.$SLURM_NODEID; echo Unable to contact slurm controller; exit 1");
   for (const Finished& end : both("only[1-2]")) EXPECT_EQ(end.code, 0) << end.err;
+}
+
+TEST_F(SlurmNames, ThatSlurmIsAskedAgainIsSaid) {
+  set_scontrol("[ -e $0.go ] && echo NodeName=$4 NodeAddr=127.0.0.1 && exit; echo busy; exit 1");
+  const auto first = node(0, "only[1-2]", {}), second = node(1, "only[1-2]", {});
+  for (const auto& each : {first.get(), second.get()})
+    EXPECT_TRUE(each->wait_for_error(
+        "'only1' cannot be looked up: Name or service not known; scontrol ended with 1: busy; it "
+        "is asked again (for "));
+  let_scontrol_answer();
+  EXPECT_EQ(first->finish().code, 0);
+  EXPECT_EQ(second->finish().code, 0);
+}
+
+TEST_F(SlurmNames, ANodeThatSlurmDoesNotKnowEndsTheJobAtOnce) {
+  set_scontrol("echo Node $4 not found; exit 1");
+  for (const Finished& end : both("only[1-2]")) {
+    EXPECT_EQ(end.code, 125);
+    EXPECT_THAT(end.err, HasSubstr("(scontrol ended with 1: Node only1 not found)"));
+    EXPECT_LT(end.took, seconds(10));
+  }
 }
 
 TEST_F(SlurmNames, ANameThatTheResolverHasIsNotAskedFor) {

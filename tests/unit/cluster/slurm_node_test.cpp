@@ -25,5 +25,10 @@ TEST(SlurmNode, AnAliasHasAnAddress) {
     EXPECT_EQ(alias_address(text, "ec1"), std::nullopt) << text;
 }
 
+TEST(SlurmNode, ANodeThatIsNotThereIsToldFromAControllerThatIsNot) {
+  EXPECT_TRUE(is_no_such_node("Node n9 not found\n"));
+  EXPECT_FALSE(is_no_such_node("slurm_load_node error: Unable to contact slurm controller"));
+}
+
 }  // namespace
 }  // namespace ddprun::cluster
