@@ -8,9 +8,15 @@
 #include <fstream>
 
 #include "tests/integration/multi_node/nodes.h"
+#include "tests/support/mpi_launchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ddprun::test {
+
+static void PrintTo(const MpiLauncher& launcher, std::ostream* out) {
+  *out << launcher.name;
+}
+
 namespace {
 
 using std::chrono::seconds;
@@ -19,32 +25,10 @@ using testing::HasSubstr;
 
 constexpr int kNodes = 4;
 
-struct Launcher {
-  const char* name;
-  const char* program;
-  const char* package;
-  Words options;  // so that root may run more processes than there are CPUs
-  // Whether all processes may take their time when they are told to stop. Hydra kills the others
-  // when the first one has ended.
-  bool patient;
-};
-
-const Launcher kLaunchers[] = {{"OpenMpi",
-                                "/usr/bin/mpirun.openmpi",
-                                "openmpi-bin",
-                                {"--allow-run-as-root", "--oversubscribe"},
-                                true},
-                               {"Hydra", "/usr/bin/mpiexec.hydra", "mpich", {}, false}};
-
-void PrintTo(const Launcher& launcher, std::ostream* out) {
-  *out << launcher.name;
-}
-
-class MpiTest : public testing::TestWithParam<Launcher> {
+class MpiTest : public testing::TestWithParam<MpiLauncher> {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(GetParam().program))
-      GTEST_SKIP() << GetParam().program << " is missing (Debian: " << GetParam().package << ")";
+    if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
   }
   // Four ddpruns with `options`, whose workers run `script`.
   std::unique_ptr<Program> mpirun(const Words& options, const std::string& script,
@@ -79,7 +63,7 @@ class MpiTest : public testing::TestWithParam<Launcher> {
   TemporaryFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(, MpiTest, testing::ValuesIn(kLaunchers),
+INSTANTIATE_TEST_SUITE_P(, MpiTest, testing::ValuesIn(mpi_launchers()),
                          [](const auto& each) { return each.param.name; });
 
 TEST_P(MpiTest, EachDdprunIsANode) {
@@ -123,7 +107,7 @@ class MpiEndTest : public MpiTest {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(, MpiEndTest, testing::ValuesIn(kLaunchers),
+INSTANTIATE_TEST_SUITE_P(, MpiEndTest, testing::ValuesIn(mpi_launchers()),
                          [](const auto& each) { return each.param.name; });
 
 TEST_P(MpiEndTest, CtrlCLeavesNobodyBehind) {

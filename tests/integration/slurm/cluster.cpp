@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 
 #include "launcher/process/children.h"
@@ -37,10 +37,15 @@ int first_job() {
   return 1 + ::getpid() % 2'000 * 20;
 }
 
+std::string name_of(int node) {
+  return "n" + std::to_string(node);
+}
+
 // The limits are wide, for a loaded machine. proctrack/pgid lets a signal reach what srun has
 // started, as proctrack/cgroup does on real clusters, and not the workers below it.
 // cred_expire is how long a requeued job has to wait.
-std::string configuration(const std::string& folder, const std::vector<std::uint16_t>& ports) {
+std::string configuration(const SlurmOptions& options, const std::string& folder,
+                          const std::vector<std::uint16_t>& ports) {
   std::string text =
       "ClusterName=loop\n"
       "SlurmctldHost=localhost(127.0.0.1)\n"
@@ -66,17 +71,21 @@ std::string configuration(const std::string& folder, const std::vector<std::uint
                                                         {"SlurmctldLogFile", "/slurmctld.log"},
                                                         {"SlurmdLogFile", "/slurmd.%n.log"}})
     text += name + "=" + folder + value + "\n";
-  for (int node = 1; node <= SlurmCluster::kNodes; ++node)
-    text += "NodeName=n" + std::to_string(node) +
+  for (int node = 1; node <= options.nodes; ++node)
+    text += "NodeName=" + name_of(node) +
             " NodeHostname=localhost NodeAddr=127.0.0.1 Port=" + std::to_string(ports.at(node)) +
-            " CPUs=64 RealMemory=1000 Gres=gpu:8 State=UNKNOWN\n";
+            " CPUs=" + std::to_string(options.cpus) + " RealMemory=1000 Gres=gpu:8 State=UNKNOWN\n";
   return text + "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
 }
 
-std::vector<std::uint16_t> free_ports() {
-  const std::array<LoopbackPort, SlurmCluster::kNodes + 1> held;
+// All different: each is held until all are known.
+std::vector<std::uint16_t> free_ports(int count) {
+  std::vector<std::unique_ptr<LoopbackPort>> held;
   std::vector<std::uint16_t> numbers;
-  for (const LoopbackPort& port : held) numbers.push_back(port.number());
+  for (int port = 0; port < count; ++port) {
+    held.push_back(std::make_unique<LoopbackPort>());
+    numbers.push_back(held.back()->number());
+  }
   return numbers;
 }
 
@@ -97,9 +106,10 @@ std::string SlurmCluster::why_not() {
   return {};
 }
 
-SlurmCluster::SlurmCluster() {
-  for (const char* name : {"work", "ctld", "n1", "n2", "n3", "n4"})
-    std::filesystem::create_directory(folder_ / name);
+SlurmCluster::SlurmCluster(SlurmOptions options) : options_(options) {
+  for (const char* name : {"work", "ctld"}) std::filesystem::create_directory(folder_ / name);
+  for (int node = 1; node <= options_.nodes; ++node)
+    std::filesystem::create_directory(folder_ / name_of(node));
   // Slurm hands out devices, and looks at nothing but that they are some.
   for (int gpu = 0; gpu < 8; ++gpu)
     std::filesystem::create_symlink("/dev/null", folder_ / "gpu" + std::to_string(gpu));
@@ -117,17 +127,16 @@ SlurmCluster::~SlurmCluster() {
 }
 
 void SlurmCluster::start_daemons() {
-  std::ofstream(folder_ / "slurm.conf") << configuration(folder_.path(), free_ports());
+  std::ofstream(folder_ / "slurm.conf")
+      << configuration(options_, folder_.path(), free_ports(options_.nodes + 1));
   std::ofstream(folder_ / "gres.conf") << "Name=gpu File=" << folder_ / "gpu[0-7]"
                                        << "\n";
   Words words{DDPRUN_TEST_KEEPER, daemon("slurmctld", "slurmctld -c -D")};
-  for (int node = 1; node <= kNodes; ++node) {
-    const std::string name = "n" + std::to_string(node);
-    words.push_back(daemon(name, "slurmd -D -N " + name));
-  }
+  for (int node = 1; node <= options_.nodes; ++node)
+    words.push_back(daemon(name_of(node), "slurmd -D -N " + name_of(node)));
   keeper_ = std::make_unique<Program>(
-      words,
-      RunOptions{.environment = {"SLURM_CONF=" + (folder_ / "slurm.conf")}, .limit = seconds(300)});
+      words, RunOptions{.environment = {"SLURM_CONF=" + (folder_ / "slurm.conf")},
+                        .limit = options_.life});
 }
 
 void SlurmCluster::end_daemons() {
@@ -161,7 +170,8 @@ bool SlurmCluster::is_empty() const {
 }
 
 bool SlurmCluster::nodes_are_idle() const {
-  return answers({"sinfo", "--noheader", "--format", "%D %T"}, std::to_string(kNodes) + " idle\n");
+  return answers({"sinfo", "--noheader", "--format", "%D %T"},
+                 std::to_string(options_.nodes) + " idle\n");
 }
 
 bool SlurmCluster::is_idle() const {

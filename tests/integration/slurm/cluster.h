@@ -1,5 +1,5 @@
-// A real Slurm on this machine: one slurmctld and four slurmds on the loopback interface, without
-// root, munge or systemd. Its nodes n1 to n4 are names that only Slurm knows, all with 127.0.0.1.
+// A real Slurm on this machine: one slurmctld and some slurmds on the loopback interface, without
+// root, munge or systemd. Its nodes n1, n2, … are names that only Slurm knows, all with 127.0.0.1.
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,22 @@ using Words = std::vector<std::string>;
 bool comes_true(const std::function<bool()>& condition,
                 std::chrono::seconds limit = std::chrono::minutes(1));
 
+struct SlurmOptions {
+  int nodes = 4;
+  int cpus = 64;                   // of each node, whatever the machine has
+  std::chrono::seconds life{300};  // it must end before, or its end is not clean
+};
+
 class SlurmCluster {
  public:
-  static constexpr int kNodes = 4;
+  static constexpr int kNodes = SlurmOptions{}.nodes;
 
   // Why there can be none on this machine; empty: there can.
   static std::string why_not();
 
   // Starts it on free ports and waits until all nodes are idle. A std::runtime_error with the end
   // of the logs where they do not become idle.
-  SlurmCluster();
+  explicit SlurmCluster(SlurmOptions options = {});
   // Ends the daemons, and all that they have started.
   ~SlurmCluster();
   SlurmCluster(const SlurmCluster&) = delete;
@@ -42,6 +48,9 @@ class SlurmCluster {
   bool is_empty() const;
   // The same for the nodes, that all are idle.
   bool is_idle() const;
+
+  // What SLURM_CONF has to be for Slurm's commands that this class does not start.
+  std::string configuration_file() const { return folder_ / "slurm.conf"; }
 
   // A folder for the files of a test.
   std::string folder() const { return folder_ / "work"; }
@@ -59,6 +68,7 @@ class SlurmCluster {
   bool nodes_are_idle() const;
   std::string last_lines() const;
 
+  SlurmOptions options_;
   TemporaryFolder folder_;
   std::unique_ptr<Program> keeper_;
 };
