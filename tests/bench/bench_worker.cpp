@@ -7,6 +7,7 @@
 //
 // Linked statically, so that its own start does not hide what is measured.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -58,7 +59,11 @@ int write_clock(long count) {
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const long count = argc > 2 ? std::atol(argv[2]) : 0;
-  if (std::strcmp(what, "silent") == 0) ::signal(SIGTERM, end_cooperatively);
+  if (std::strcmp(what, "silent") == 0) {
+    ::prctl(PR_SET_PDEATHSIG,
+            SIGKILL);  // not every launcher that is killed takes its workers along
+    ::signal(SIGTERM, end_cooperatively);
+  }
   own_stamp = stamp_start();
   if (std::strcmp(what, "end") == 0) return 0;
   if (std::strcmp(what, "silent") == 0) return stay_silent();

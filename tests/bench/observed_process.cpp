@@ -1,16 +1,21 @@
 #include "tests/bench/observed_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+
+#include "rendezvous/base/unique_fd.h"
 
 extern char** environ;
 
@@ -21,20 +26,41 @@ std::filesystem::path proc(pid_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
+// Runs in the child, on the parent's memory: async-signal-safe calls only.
+[[noreturn]] void become(char* const* words, const char* output, pid_t bench, volatile int& error) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != bench) ::_exit(127);
+  const int none = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int out = ::open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (::dup2(none, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(none, 2) == 2)
+    ::execve(words[0], words, environ);
+  error = errno;
+  ::_exit(127);
+}
+
+// posix_spawn knows no parent-death signal. Out of line and without objects that have destructors,
+// since the child returns through none of its frames.
+[[gnu::noinline]] pid_t vfork_and_become(char* const* words, const char* output, pid_t bench,
+                                         volatile int& error) {
+  const pid_t pid = ::vfork();
+  if (pid == 0) become(words, output, bench, error);
+  return pid;
+}
+
 }  // namespace
 
 ObservedProcess::ObservedProcess(const std::vector<std::string>& argv, const std::string& output) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  for (int fd : {0, 2}) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const int error = posix_spawn(&pid_, words[0], &files, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
+  volatile int failed = 0;
+  const pid_t pid = vfork_and_become(words.data(), output.c_str(), ::getpid(), failed);
+  const int error = pid < 0 ? errno : failed;
+  if (pid > 0 && error != 0) ::waitpid(pid, nullptr, 0);
   if (error != 0)
     throw std::system_error(error, std::generic_category(), "cannot start " + argv[0]);
+  pid_ = pid;
+  name_ = argv[0];
 }
 
 ObservedProcess::~ObservedProcess() {
@@ -43,7 +69,15 @@ ObservedProcess::~ObservedProcess() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-int ObservedProcess::wait() {
+void ObservedProcess::wait_for_end(int seconds) const {
+  const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  pollfd ended{pidfd.get(), POLLIN, 0};
+  if (pidfd && ::poll(&ended, 1, seconds * 1000) == 0)
+    throw std::runtime_error(name_ + " did not end in " + std::to_string(seconds) + " s");
+}
+
+int ObservedProcess::wait(int seconds) {
+  wait_for_end(seconds);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");

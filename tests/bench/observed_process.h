@@ -11,7 +11,8 @@
 namespace ddprun::bench {
 
 // Owns one child whose stdin and stderr are /dev/null, as is its stdout unless a file is given.
-// What is still running when the object goes is killed and reaped.
+// What is still running when the object goes is killed and reaped, and it is killed when the thread
+// that started it ends: a benchmark that is killed leaves nobody behind.
 class ObservedProcess {
  public:
   // Starts argv[0], which is a path. Throws std::system_error when it cannot be started.
@@ -23,11 +24,14 @@ class ObservedProcess {
 
   pid_t pid() const { return pid_; }
   // Blocks until the process has ended. Returns what a shell would show: the exit code, or 128 +
-  // the signal.
-  int wait();
+  // the signal. Throws std::runtime_error when it has not ended after so many seconds.
+  int wait(int seconds = 60);
 
  private:
+  void wait_for_end(int seconds) const;
+
   pid_t pid_ = 0;
+  std::string name_;
 };
 
 // The children of a process, in no order; empty when it is gone.

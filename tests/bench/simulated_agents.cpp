@@ -5,11 +5,7 @@
 //
 // Prints the milliseconds from before the first connect until the last one has it, or why that
 // failed, and stays with its connections until it is killed.
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -17,8 +13,10 @@
 
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/protocol/roster_frames.h"
+#include "tests/bench/announce.h"
 #include "tests/bench/crowd.h"
 #include "tests/bench/stamps.h"
+#include "tests/unit/server/join_of.h"
 
 namespace {
 
@@ -38,20 +36,10 @@ class Agents {
   std::string opening_and_join(std::size_t agent) const {
     std::string bytes;
     protocol::encode_opening(bytes, protocol::kRosterProtocol);
-    const int nodes = static_cast<int>(count_);
-    protocol::encode(bytes, protocol::Join{.run = "bench",
-                                           .node = "node" + std::to_string(agent),
-                                           .pid = 1 + static_cast<int>(agent),
-                                           .version = "0.1.0",
-                                           .program = "crc32:1234",
-                                           .addresses = {"127.0.0.1"},
-                                           .store_port = 29'501,
-                                           .nproc = 8,
-                                           .min_nodes = nodes,
-                                           .max_nodes = nodes,
-                                           .join_timeout = std::chrono::seconds(600),
-                                           .last_call_timeout = std::chrono::seconds(30),
-                                           .reconnect_timeout = std::chrono::seconds(5)});
+    protocol::Join join =
+        server::join_of("bench", "node" + std::to_string(agent), static_cast<int>(count_));
+    join.join_timeout = std::chrono::seconds(600);
+    protocol::encode(bytes, join);
     return bytes;
   }
 
@@ -94,16 +82,13 @@ class Agents {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  if (argc != 3) throw std::invalid_argument("usage: simulated_agents PORT COUNT");
-  Agents agents(static_cast<std::uint16_t>(std::atoi(argv[1])),
-                static_cast<std::size_t>(std::atoi(argv[2])));
-  const std::int64_t start = bench::now_ns();
-  agents.join();
-  std::printf("%.3f\n", bench::milliseconds(start, bench::now_ns()));
-  std::fflush(stdout);
-  for (;;) ::pause();
-} catch (const std::exception& error) {
-  std::printf("%s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  return bench::announce([&] {
+    if (argc != 3) throw std::invalid_argument("usage: simulated_agents PORT COUNT");
+    Agents agents(static_cast<std::uint16_t>(std::atoi(argv[1])),
+                  static_cast<std::size_t>(std::atoi(argv[2])));
+    const std::int64_t start = bench::now_ns();
+    agents.join();
+    return bench::digits(bench::milliseconds(start, bench::now_ns()));
+  });
 }

@@ -6,12 +6,8 @@
 // meets the others at a key (ADD, and WAIT until the last one has SET it), and reads its
 // neighbour's address with GET. Prints the milliseconds from before the first connect until the
 // last client has it, or why that failed, and stays with its connections until it is killed.
-#include <unistd.h>
-
 #include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,6 +17,7 @@
 #include "rendezvous/protocol/encode.h"
 #include "rendezvous/protocol/little_endian.h"
 #include "rendezvous/protocol/reply_parser.h"
+#include "tests/bench/announce.h"
 #include "tests/bench/crowd.h"
 #include "tests/bench/stamps.h"
 
@@ -136,17 +133,14 @@ class Ranks {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  if (argc < 3) throw std::invalid_argument("usage: store_clients PORT COUNT [SOURCE]");
-  Ranks ranks({.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
-               .source = argc > 3 ? argv[3] : "127.0.0.1",
-               .clients = static_cast<std::size_t>(std::atoi(argv[2]))});
-  const std::int64_t start = bench::now_ns();
-  ranks.join();
-  std::printf("%.3f\n", bench::milliseconds(start, bench::now_ns()));
-  std::fflush(stdout);
-  for (;;) ::pause();
-} catch (const std::exception& error) {
-  std::printf("%s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  return bench::announce([&] {
+    if (argc < 3) throw std::invalid_argument("usage: store_clients PORT COUNT [SOURCE]");
+    Ranks ranks({.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
+                 .source = argc > 3 ? argv[3] : "127.0.0.1",
+                 .clients = static_cast<std::size_t>(std::atoi(argv[2]))});
+    const std::int64_t start = bench::now_ns();
+    ranks.join();
+    return bench::digits(bench::milliseconds(start, bench::now_ns()));
+  });
 }
