@@ -21,6 +21,7 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
+    "                    [--other-python FILE]"
     "                    [--baseline FILE] [--most-workers N] [--most-clients N]\n"
     "                    [--operations N] [--lines N] [--json FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
@@ -54,6 +55,10 @@ void take(Options& options, const std::string& option, const std::string& value)
     setup.rdzvd = value;
   } else if (option == "--python") {
     setup.python = value == "none" ? "" : value;
+  } else if (option == "--other-python") {
+    setup.other_python = value;
+  } else if (option == "--redis") {
+    setup.redis = value;
   } else if (option == "--baseline") {
     setup.baseline = value;
   } else if (option == "--json") {
@@ -113,6 +118,14 @@ void write(const std::string& file, const std::string& text) {
   if (!(stream << text).flush()) throw std::runtime_error("cannot write " + file);
 }
 
+// Debian's redis-tools has the server's program, as one that checks files; its own name makes it
+// the server. The package redis-server would start one on this machine.
+std::string installed_redis() {
+  for (const char* program : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb"})
+    if (std::filesystem::exists(program)) return program;
+  return "";
+}
+
 // A file that a linker wrote in small pieces lies in the page cache in small pieces, and a start
 // from it takes 7 % longer than one from a copy. So all programs are copies, as installed ones are.
 void copy_programs(Setup& setup) {
@@ -126,6 +139,7 @@ void copy_programs(Setup& setup) {
     return copies / name;
   };
   setup.floor = copy(here / "spawn_floor", "spawn_floor");
+  setup.duties = copy(here / "spawn_duties", "spawn_duties");
   setup.worker = copy(here / "bench_worker", "bench_worker");
   setup.agents = copy(here / "simulated_agents", "simulated_agents");
   if (fs::exists(here / "train_worker")) {
@@ -135,6 +149,9 @@ void copy_programs(Setup& setup) {
   setup.store_clients = copy(here / "store_clients", "store_clients");
   setup.store_load = copy(here / "store_load", "store_load");
   setup.epoll_store = copy(here / "epoll_store", "epoll_store");
+  setup.redis_store = copy(here / "redis_store", "redis_store");
+  if (setup.redis.empty()) setup.redis = installed_redis();
+  if (!setup.redis.empty()) setup.redis = copy(setup.redis, "redis-server");
   setup.names = copy(here / "names", "names");
   setup.libuv_store = copy(here / "libuv_store.py", "libuv_store.py");
   const fs::path beside = fs::path(setup.ddprun).replace_filename("rdzvd");

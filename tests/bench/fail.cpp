@@ -52,7 +52,7 @@ std::vector<Block> fail_group(const Setup& setup) {
   for (const int workers : {2, 8, 64}) {
     const std::string name = "death of 1 of " + std::to_string(workers) + " to the end";
     Probe probe{{{name, "ms", median_at_most(10)},
-                 {name + ", beyond the siblings' own", "ms", median_at_most(2)}},
+                 {name + ", beyond the siblings' own", "ms", median_at_most(1)}},
                 [setup, workers] { return death_to_exit(setup, workers); }};
     blocks.push_back({"fail", {std::move(probe)}});
   }
@@ -71,7 +71,7 @@ std::vector<Block> restart_group(const Setup& setup) {
   const std::string missing = no_restarts(setup);
   for (const int workers : {2, 8, 64}) {
     const std::string name = "death of 1 of " + std::to_string(workers) + " to all running again";
-    Probe probe{{{name, "ms"}, {name + ", beyond their start", "ms", median_at_most(20)}},
+    Probe probe{{{name, "ms"}, {name + ", beyond their start", "ms", median_at_most(10)}},
                 [setup, workers] { return death_to_next_attempt(setup, workers); }};
     probe.missing = missing;
     blocks.push_back({"restart", {std::move(probe)}});

@@ -1,6 +1,8 @@
 #include <chrono>
 #include <thread>
+#include <utility>
 
+#include "tests/bench/announcer.h"
 #include "tests/bench/groups.h"
 #include "tests/bench/silent_job.h"
 
@@ -8,7 +10,9 @@ namespace ddprun::bench {
 namespace {
 
 constexpr int kWorkers = 64;
+constexpr int kAgents = 64;
 constexpr int kSeconds = 2;
+constexpr std::chrono::seconds kSettling{3};  // a server's last timer of a rendezvous
 
 std::int64_t switches_of(const std::vector<pid_t>& pids) {
   std::int64_t sum = 0;
@@ -28,14 +32,46 @@ std::vector<double> rest(const Setup& setup) {
   return {static_cast<double>(during) / kSeconds, megabytes};
 }
 
+// torchrun's workers are its children, so it is one process.
+std::vector<double> torchrun_memory(const Setup& setup) {
+  SilentJob job(setup, torchrun_words(setup, kWorkers), kWorkers);
+  const double megabytes = pss_megabytes(job.pid());
+  job.kill_one();
+  job.wait_for_end(1);
+  return {megabytes};
+}
+
+// A server and the agents of so many nodes, all of which have workers and nothing to say.
+std::vector<double> rest_of_server(const Setup& setup) {
+  const Announcer server({setup.rdzvd, "--listen", "127.0.0.1:0"});
+  const auto port = static_cast<int>(server.number());
+  const Announcer agents({setup.agents, std::to_string(port), std::to_string(kAgents)});
+  agents.number();
+  std::this_thread::sleep_for(kSettling);
+  const std::int64_t before = context_switches(server.pid());
+  std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
+  const std::int64_t during = context_switches(server.pid()) - before;
+  return {static_cast<double>(during) / kSeconds, pss_megabytes(server.pid())};
+}
+
 }  // namespace
 
 std::vector<Block> idle_group(const Setup& setup) {
+  const std::string memory = "memory (PSS, both processes), 64 silent workers";
   Probe probe{{{"wake-ups in a second, 64 silent workers", "", median_at_most(0)},
-               {"memory (PSS, both processes), 64 silent workers", "MB", median_at_most(10)}},
+               {memory, "MB", median_at_most(8)}},
               [setup] { return rest(setup); },
               3};
-  return {{"idle", {std::move(probe)}}};
+  Probe torchrun{{{"memory (PSS), 64 silent workers: torchrun", "MB", ratio_at_least(10), memory}},
+                 [setup] { return torchrun_memory(setup); },
+                 1,
+                 no_torchrun(setup)};
+  Probe server{{{"rdzvd: wake-ups in a second, 64 agents", "", median_at_most(0)},
+                {"rdzvd: memory (PSS), 64 agents", "MB"}},
+               [setup] { return rest_of_server(setup); },
+               3,
+               no_rdzvd(setup)};
+  return {{"idle", {std::move(probe), std::move(torchrun)}}, {"idle", {std::move(server)}}};
 }
 
 }  // namespace ddprun::bench

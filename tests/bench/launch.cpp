@@ -2,6 +2,7 @@
 #include <string>
 
 #include "tests/bench/groups.h"
+#include "tests/bench/peers.h"
 #include "tests/bench/system_calls.h"
 
 namespace ddprun::bench {
@@ -13,29 +14,52 @@ struct Size {
   int workers;
   double limit;  // times the floor
   int most_rounds;
-  int torchrun_rounds;  // 0: not with torchrun, whose workers are too slow for it
+  int peer_rounds, torchrun_rounds;
 };
 
 constexpr Size kSizes[] = {
-    {2, 2.0, 1000, 3}, {8, 1.6, 1000, 2}, {64, 1.3, 1000, 0}, {512, 1.3, 7, 0}};
+    {2, 2.0, 1000, 1000, 3}, {8, 1.6, 1000, 1000, 2}, {64, 1.3, 1000, 7, 2}, {512, 1.3, 7, 2, 1}};
 
 Probe timed(Row row, Words command, int most_rounds) {
   return {{std::move(row)}, [command] { return std::vector{time_of(command)}; }, most_rounds};
 }
 
-Block start_and_end(const Setup& setup, const Size& size) {
+Probe timed(Row row, const PeerLauncher& peer, int workers, int most_rounds) {
+  return {{std::move(row)},
+          [peer, workers] { return std::vector{peer.time(workers, kTrue)}; },
+          most_rounds,
+          peer.missing};
+}
+
+// Against both floors, which is the same figure twice.
+Probe own_start_and_end(const Setup& setup, const Size& size, const std::string& name,
+                        const std::string& floor, const std::string& duties) {
+  const Words command = ddprun_words(setup, size.workers) + kTrue;
+  return {{{name, "ms", ratio_at_most(size.limit), floor},
+           {name + ", against spawn_duties", "ms", ratio_at_most(1.2), duties}},
+          [command] { return std::vector(2, time_of(command)); },
+          size.most_rounds};
+}
+
+Block start_and_end(const Setup& setup, const Size& size, const std::vector<PeerLauncher>& peers,
+                    const std::vector<PeerLauncher>& torchruns) {
   const std::string n = std::to_string(size.workers);
   const std::string ours = "ddprun -n " + n + " /bin/true",
-                    floor = "spawn_floor " + n + " /bin/true";
-  Block block{"launch", {}};
-  block.probes.push_back(timed({floor, "ms"}, Words{setup.floor, n} + kTrue, size.most_rounds));
-  block.probes.push_back(timed({ours, "ms", ratio_at_most(size.limit), floor},
-                               ddprun_words(setup, size.workers) + kTrue, size.most_rounds));
-  if (size.torchrun_rounds == 0) return block;
-  const Goal goal = size.workers == 2 ? ratio_at_least(100) : Goal{};
-  block.probes.push_back(timed({"torchrun --nproc-per-node " + n + " /bin/true", "ms", goal, ours},
-                               torchrun_words(setup, size.workers) + kTrue, size.torchrun_rounds));
-  block.probes.back().missing = no_torchrun(setup);
+                    floor = "spawn_floor " + n + " /bin/true",
+                    duties = "spawn_duties " + n + " /bin/true";
+  Block block{"launch",
+              {timed({floor, "ms"}, Words{setup.floor, n} + kTrue, size.most_rounds),
+               timed({duties, "ms", {}, floor}, Words{setup.duties, n} + kTrue, size.most_rounds),
+               own_start_and_end(setup, size, ours, floor, duties)}};
+  for (const PeerLauncher& peer : peers)
+    block.probes.push_back(
+        timed({peer.name + " -n " + n + " /bin/true", "ms", ratio_at_least(1), ours}, peer,
+              size.workers, size.peer_rounds));
+  const Goal goal = ratio_at_least(size.workers == 2 ? 100 : 1);
+  for (const PeerLauncher& torchrun : torchruns)
+    block.probes.push_back(
+        timed({torchrun.name + " --nproc-per-node " + n + " /bin/true", "ms", goal, ours}, torchrun,
+              size.workers, size.torchrun_rounds));
   return block;
 }
 
@@ -75,8 +99,10 @@ Block calls(const Setup& setup) {
 
 std::vector<Block> launch_group(const Setup& setup) {
   std::vector<Block> blocks;
+  const std::vector<PeerLauncher> peers = peer_launchers(), torches = torchruns(setup);
   for (const Size& size : kSizes)
-    if (size.workers <= setup.most_workers) blocks.push_back(start_and_end(setup, size));
+    if (size.workers <= setup.most_workers)
+      blocks.push_back(start_and_end(setup, size, peers, torches));
   for (const Size& size : kSizes)
     if (size.workers <= setup.most_workers) blocks.push_back(last_running(setup, size));
   blocks.push_back(calls(setup));

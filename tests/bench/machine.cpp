@@ -4,12 +4,11 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <thread>
-
-#include "tests/support/temporary_folder.h"
+#include <utility>
 
 namespace ddprun::bench {
 namespace {
@@ -36,10 +35,29 @@ std::string first_line(const std::string& file) {
   return line;
 }
 
-std::string output_of(const Words& command) {
-  const test::TemporaryFolder folder;
-  time_of(command, folder / "output");
-  return first_line(folder / "output");
+// As Debian knows it; empty when it is not installed from there.
+std::string package_version(const std::string& package) {
+  try {
+    return first_line_of({"/usr/bin/dpkg-query", "-W", "-f=${Version}\\n", package});
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+// What is compared, and was found.
+Facts peers_of(const Setup& setup) {
+  Facts facts;
+  std::string torches;
+  for (const std::string& python : {setup.python, setup.other_python})
+    if (!python.empty()) torches += (torches.empty() ? "" : ", ") + torch_version(python);
+  if (!torches.empty()) facts.emplace_back("PyTorch", torches);
+  for (const auto& [name, package] : {std::pair("Open MPI", "openmpi-bin"),
+                                      {"MPICH (Hydra)", "mpich"},
+                                      {"Slurm", "slurmctld"},
+                                      {"Redis", "redis-tools"}})
+    if (const std::string version = package_version(package); !version.empty())
+      facts.emplace_back(name, version);
+  return facts;
 }
 
 }  // namespace
@@ -55,11 +73,9 @@ Facts facts_of(const Setup& setup, int rounds) {
                       ", " + std::to_string(memory.totalram * memory.mem_unit >> 30) + " GiB"},
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"load before the start", first_line("/proc/loadavg")},
-      {"ddprun", output_of({setup.ddprun, "--version"})},
+      {"ddprun", first_line_of({setup.ddprun, "--version"})},
       {"rounds", std::to_string(rounds)}};
-  if (!setup.python.empty())
-    facts.push_back({"torch of torchrun",
-                     output_of({setup.python, "-c", "import torch; print(torch.__version__)"})});
+  for (auto& fact : peers_of(setup)) facts.push_back(std::move(fact));
   return facts;
 }
 

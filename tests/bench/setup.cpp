@@ -1,8 +1,10 @@
 #include "tests/bench/setup.h"
 
+#include <fstream>
 #include <stdexcept>
 
 #include "tests/bench/stamps.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ddprun::bench {
 
@@ -29,6 +31,12 @@ Words torchrun_words(const Setup& setup, int workers, const Words& options) {
                "--nproc-per-node",
                std::to_string(workers)} +
          options + Words{"--no-python"};
+}
+
+std::string torch_version(const std::string& python) {
+  const std::string line = first_line_of(
+      {python, "-c", "import importlib.metadata; print(importlib.metadata.version('torch'))"});
+  return line.substr(0, line.find('+'));
 }
 
 std::string no_torchrun(const Setup& setup) {
@@ -64,6 +72,15 @@ void expect_code(int code, int expected, const Words& command) {
   for (const std::string& word : command) text += word + " ";
   throw std::runtime_error(text + "ended with " + std::to_string(code) + " instead of " +
                            std::to_string(expected));
+}
+
+std::string first_line_of(const Words& command) {
+  const test::TemporaryFolder folder;
+  time_of(command, folder / "output");
+  std::string line;
+  std::ifstream file(folder / "output");
+  std::getline(file, line);
+  return line;
 }
 
 double time_of(const Words& command, const std::string& output) {

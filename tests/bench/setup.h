@@ -15,16 +15,20 @@ struct Setup {
   Words ddprun_options;  // put before all others
   std::string rdzvd;     // empty: none
   std::string floor;     // the programs of this folder
+  std::string duties;    // a floor with ddprun's duties
   std::string worker;
   std::string agents;
   std::string store_clients;
   std::string store_load;
   std::string epoll_store;  // a floor
+  std::string redis_store;
+  std::string redis;  // the server's program; empty: none
   std::string names;
   std::string libuv_store;        // a script
   std::string train_worker;       // empty: this build has no worker SDK
   std::string train_script;       // the same in Python
   std::string python;             // one that has torch; empty: no torchrun
+  std::string other_python;       // with another version of torch; empty: none
   std::string baseline;           // another build of ddprun; empty: none
   int most_workers = 512;         // larger groups are left out
   int most_clients = 10'000;      // of a store, and agents
@@ -41,6 +45,9 @@ Words operator+(Words left, const Words& right);
 Words ddprun_words(const Setup& setup, int workers);
 // torchrun --nproc-per-node WORKERS OPTIONS… for a program that is no Python script.
 Words torchrun_words(const Setup& setup, int workers, const Words& options = {});
+
+// The version of a Python's torch, "2.11.0+cu130" without what is behind the plus.
+std::string torch_version(const std::string& python);
 
 // Why rows of torchrun are missing; empty when they are not.
 std::string no_torchrun(const Setup& setup);
@@ -59,6 +66,9 @@ std::string refused(const Setup& setup, const Words& option);
 
 // Throws std::runtime_error, which names the command, unless `code` is the expected one.
 void expect_code(int code, int expected, const Words& command);
+
+// The first line that a program prints, which may be empty. Throws unless it ended with 0.
+std::string first_line_of(const Words& command);
 
 // Milliseconds from before the start of a program until it was seen to end. Throws unless it ended
 // with 0.

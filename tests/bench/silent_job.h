@@ -23,6 +23,7 @@ class SilentJob {
   // SIGTERM to the launcher; waits for its end.
   void stop();
 
+  pid_t pid() const { return process_.pid(); }
   const Stamps& stamps() const { return stamps_; }
   // The processes that are not workers: the guardian and the launcher.
   std::vector<pid_t> own_processes() const;

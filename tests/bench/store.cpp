@@ -93,7 +93,7 @@ std::vector<Block> name_servers(const Setup& setup, int clients) {
 
 std::vector<Block> store_group(const Setup& setup) {
   std::vector<Block> blocks;
-  for (const int clients : {setup.most_clients / 10, setup.most_clients})
+  for (const int clients : {setup.most_clients / 5, setup.most_clients})
     if (clients > 0) blocks.push_back(storm(setup, clients));
   for (Block& block : name_servers(setup, setup.most_clients)) blocks.push_back(std::move(block));
   for (Block& block : store_rates(setup)) blocks.push_back(std::move(block));

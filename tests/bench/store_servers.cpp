@@ -14,6 +14,13 @@ StoreServer raw_epoll_store(const Setup& setup) {
   return {"raw epoll", {setup.epoll_store}, ""};
 }
 
+StoreServer redis_store(const Setup& setup) {
+  return {"Redis",
+          {setup.redis_store, setup.redis},
+          setup.redis.empty() ? "no Redis (Debian: redis-tools)" : "",
+          "redis"};
+}
+
 StoreServer with_names(const Setup& setup, StoreServer server, const std::string& how) {
   server.command = Words{setup.names, how} + server.command;
   if (server.missing.empty()) server.missing = no_names(setup, how);

@@ -11,12 +11,14 @@ namespace ddprun::bench {
 struct StoreServer {
   std::string name;
   Words command;
-  std::string missing;  // why there is none; empty: there is
+  std::string missing;        // why there is none; empty: there is
+  std::string talk = "c10d";  // the word of its protocol for store_load
 };
 
 StoreServer rdzvd_store(const Setup& setup);
 StoreServer libuv_store(const Setup& setup);
 StoreServer raw_epoll_store(const Setup& setup);
+StoreServer redis_store(const Setup& setup);
 
 // The same with another name service; see names.cpp.
 StoreServer with_names(const Setup& setup, StoreServer server, const std::string& how);

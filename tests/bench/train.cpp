@@ -132,7 +132,7 @@ Block start(const Setup& setup) {
   return {"train",
           {first_step({{torchrun, "ms"}}, torchrun_script_words(setup), 7, no_torchrun(setup)),
            first_step({{python, "ms"}}, python_words(setup), 7, no_torchrun(setup)),
-           first_step({{sdk, "ms", ratio_at_most(0.1), torchrun},
+           first_step({{sdk, "ms", ratio_at_most(0.08), torchrun},
                        {sdk + ", against Python alone", "ms", ratio_at_most(0.2), python}},
                       sdk_words(setup), 1000, no_worker_sdk(setup))}};
 }

@@ -106,11 +106,11 @@ Plan store(const std::string& name, const std::string& operation) {
           "Operations in a second, each connection with one request at a time",
           kLinear,
           Shown::per_second,
-          {{"1", "1 connection"},
-           {"64", "64 connections"},
-           {"1000", "1,000 connections"},
-           {"8000", "8,000 connections"}},
-          servers("@ clients, " + operation)};
+          {{"1 client", "1 connection"},
+           {"64 clients", "64 connections"},
+           {"1000 clients", "1,000 connections"},
+           {"8000 clients", "8,000 connections"}},
+          servers("@, " + operation)};
 }
 
 Plan join() {
