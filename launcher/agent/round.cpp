@@ -72,8 +72,7 @@ Round::Round(const JobParts& parts, const plan::Meeting& meeting)
                      outcome().cause != supervise::Cause::success)
                    group_.note_signalled(local_rank, status.value);
                  on_worker_ended(local_rank, status);
-                 // Orphans that ended behind this worker could not be seen before it was reaped.
-                 if (stage_ == Stage::running) on_child_ended();
+                 look_for_orphans_soon();
                }),
       group_(worker_count(parts), options_of(parts.job), now()),
       stack_taker_(parts.io, parts.spawn, search_path(parts.job)),
@@ -287,6 +286,18 @@ void Round::on_child_ended() {
     return std::find(running.begin(), running.end(), pid) != running.end();
   });
   sweep_.on_child_ended();
+}
+
+// Orphans that ended behind a worker could not be seen before it was reaped. One look for all
+// workers whose ends are handled in this turn of the event loop: a look takes a time that grows
+// with their number.
+void Round::look_for_orphans_soon() {
+  if (stage_ != Stage::running || std::exchange(looks_soon_, true)) return;
+  boost::asio::post(parts_.io, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired()) return;
+    looks_soon_ = false;
+    if (stage_ == Stage::running) on_child_ended();
+  });
 }
 
 void Round::pass_user_signal(int signo) {

@@ -95,6 +95,7 @@ class Round {
   void arm(const supervise::Decision& decision);
   void hurry();
   void sweep();
+  void look_for_orphans_soon();
   void name_descendants();
   void drain();
   void finish();
@@ -119,6 +120,7 @@ class Round {
   std::optional<supervise::Time> armed_;  // what timer_ waits for while workers run
   bool hurried_ = false;                  // no patience with descendants
   std::vector<pid_t> stopped_;            // by stop_workers()
+  bool looks_soon_ = false;               // see look_for_orphans_soon()
   Stage stage_ = Stage::running;
   std::optional<report::ExecFailure> exec_failure_;
   std::function<void()> ended_;
