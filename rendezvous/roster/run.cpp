@@ -85,8 +85,7 @@ std::optional<Time> Run::wake_at() const {
   if (phase_ == Phase::over) return {};
   if (phase_ == Phase::ending) return back_by_;
   std::optional<Time> at = next_keep_alive_;
-  for (const auto& [id, member] : members_)
-    if (member.ask) sooner(at, member.answer_by);
+  for (const MemberId id : asked_) sooner(at, members_.at(id).answer_by);
   if (phase_ == Phase::settling || phase_ == Phase::resuming)
     sooner(at, awaited() ? back_by_ : settle_by_);
   if (phase_ == Phase::forming) sooner(at, since_ + terms_.join_timeout);

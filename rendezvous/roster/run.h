@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "rendezvous/roster/snapshot.h"
@@ -47,6 +48,7 @@ class Run {
   bool has_ended_for(const Join& join) const;
   // Connected members, and connections that wait for being one.
   std::vector<MemberId> connections() const;
+  std::size_t number_of_connections() const { return members_.size() + challengers_.size(); }
   std::size_t members() const { return members_.size(); }
   // The node name; nothing if it is no member.
   std::optional<std::string> node_of(MemberId member) const;
@@ -66,7 +68,7 @@ class Run {
     int unanswered = 0;                // pings in a row
     std::optional<std::uint64_t> ask;  // a Ping it has to answer until answer_by
     Time answer_by{};
-    std::optional<int> busy_round;  // it may have workers of this round
+    std::optional<int> busy_round;  // it may have workers of this round; see set_busy_round
     std::optional<int> node_rank;   // in the last round
     std::vector<protocol::Started::Worker> workers;
     std::size_t bytes = 0;  // of it in member_bytes_
@@ -95,9 +97,11 @@ class Run {
     MemberId holder = 0;
   };
   using Members = std::map<MemberId, Member>;
+  using Names = std::unordered_map<std::string, std::size_t>;
 
   // run_members.cpp: who comes and goes
   void join(Time now, const Peer& from, const Join& join);
+  std::optional<MemberId> holder_of(std::optional<int> node_rank) const;
   bool take_back(Time now, const Peer& from, const Join& join);
   void resume(Time now, const protocol::Held& held);
   Member& admit(Time now, const Peer& from, const Join& join);
@@ -107,7 +111,9 @@ class Run {
   void lose(Time now, MemberId id, Cause::Kind kind, const std::string& how);
   void admit_challengers(Time now, MemberId holder);
   void count(Member& member);
+  void set_busy_round(Member& member, std::optional<int> round);
   void erase(Members::iterator member);
+  void erase_all();
   void misuse(Time now, MemberId id, const std::string& what);
   void keep_alive(Time now);
   void drop_silent(Time now);
@@ -165,7 +171,11 @@ class Run {
   Phase phase_ = Phase::forming;
   Time since_;  // of the phase
   Members members_;
+  // Of members_, so that no message costs a look at all of them.
   std::size_t member_bytes_ = 0;
+  std::size_t busy_ = 0;      // those with a busy_round
+  std::set<MemberId> asked_;  // those with an `ask`
+  Names names_;               // how many have this node name
   std::vector<Challenger> challengers_;
   std::vector<Effect> effects_;
 

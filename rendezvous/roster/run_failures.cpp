@@ -108,7 +108,7 @@ void Run::on(Time now, MemberId id, const protocol::Drained& message) {
   if (at_work && round_node(id) != nullptr && message.round == round_->assignment.round)
     return misuse(now, id, "it stopped its workers without being told to");
   if (member.busy_round != message.round) return;
-  member.busy_round.reset();
+  set_busy_round(member, {});
   member.workers = {};
   count(member);
   member.join.store_port = message.store_port;
@@ -259,8 +259,7 @@ void Run::keep_last_word(protocol::Abort word) {
     node.member.reset();
     node.away = node.away && !joined_anew(i);
   }
-  members_.clear();
-  member_bytes_ = 0;
+  erase_all();
   challengers_.clear();
   failure_.reset();
   last_word_ = std::move(word);

@@ -42,16 +42,13 @@ void Run::join(Time now, const Peer& from, const Join& join) {
   if (phase_ == Phase::ending) return tell_last_word(from, join);
   if (join.held && !round_ && plausible(join, terms_)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
-  const auto holder = std::ranges::find_if(members_, [&](const auto& each) {
-    return join.node_rank && each.second.join.node_rank == join.node_rank;
-  });
-  if (holder != members_.end()) {
-    challengers_.push_back({from, join, holder->first});
-    return ask(now, holder->first);
+  if (const auto holder = holder_of(join.node_rank)) {
+    challengers_.push_back({from, join, *holder});
+    return ask(now, *holder);
   }
   Member& member = admit(now, from, join);
   if (join.held) {
-    member.busy_round = join.held->assignment.round;
+    set_busy_round(member, join.held->assignment.round);
     next_round_ = std::max(next_round_, *member.busy_round + 1);
     const std::string text =
         "node " + join.node + " lost its place when its connection was lost; it joins anew";
@@ -65,6 +62,14 @@ void Run::join(Time now, const Peer& from, const Join& join) {
          "it still has workers of a round that went on without it");
   }
   ask_namesakes(now, from.id, join);
+}
+
+// The member that wants this node rank as well, and came first.
+std::optional<MemberId> Run::holder_of(std::optional<int> node_rank) const {
+  if (!node_rank) return {};
+  const auto holder = std::ranges::find_if(
+      members_, [&](const auto& each) { return each.second.join.node_rank == node_rank; });
+  return holder == members_.end() ? std::nullopt : std::optional(holder->first);
 }
 
 // The agent of a node in the present round comes back on another connection, before its place was
@@ -87,7 +92,7 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
     close({old}, "its agent has come back on another connection");
   }
   Member& member = admit(now, from, join);
-  member.busy_round = round_->assignment.round;
+  set_busy_round(member, round_->assignment.round);
   member.node_rank = rank;
   node.member = from.id;
   node.finished = node.finished || join.held->finished;
@@ -122,6 +127,7 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
           .first->second;
   member.join.held.reset();
   count(member);
+  ++names_[join.node];
   changed_ = true;
   send({from.id},
        protocol::Welcome{.member = from.id,
@@ -139,19 +145,37 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
 void Run::count(Member& member) {
   member_bytes_ -= member.bytes;
   member.bytes = sizeof(Members::value_type) + footprint(member.join) - sizeof(Join) +
-                 footprint(member.workers);
+                 footprint(member.workers) + sizeof(Names::value_type) + member.join.node.size();
   member_bytes_ += member.bytes;
 }
 
+void Run::set_busy_round(Member& member, std::optional<int> round) {
+  if (member.busy_round) --busy_;
+  member.busy_round = round;
+  if (member.busy_round) ++busy_;
+}
+
 void Run::erase(Members::iterator member) {
+  set_busy_round(member->second, {});
+  asked_.erase(member->first);
+  const auto name = names_.find(member->second.join.node);
+  if (--name->second == 0) names_.erase(name);
   member_bytes_ -= member->second.bytes;
   members_.erase(member);
+}
+
+void Run::erase_all() {
+  members_.clear();
+  member_bytes_ = busy_ = 0;
+  asked_.clear();
+  names_.clear();
 }
 
 // A node that was cut off without a reset comes back as another process under the same name, long
 // before its old self is silent for long enough. Many agents of one name on one host are fine, so
 // the old ones only have to show that they are alive.
 void Run::ask_namesakes(Time now, MemberId newcomer, const Join& join) {
+  if (names_.at(join.node) == 1) return;
   for (auto& [id, member] : members_) {
     const bool namesake = id != newcomer && member.join.node == join.node;
     if (namesake && now - member.heard > kAnswer) ask(now, id);
@@ -162,6 +186,7 @@ void Run::ask(Time now, MemberId id) {
   Member& member = members_.at(id);
   if (member.ask) return;
   member.ask = ++last_ping_;
+  asked_.insert(id);
   member.answer_by = now + kAnswer;
   send({id}, protocol::Ping{*member.ask}, "another ddprun claims to be this node");
 }
@@ -169,6 +194,7 @@ void Run::ask(Time now, MemberId id) {
 void Run::answered(MemberId id) {
   Member& member = members_.at(id);
   member.ask.reset();
+  asked_.erase(id);
   for (const Challenger& each : challengers_) {
     if (each.holder != id) continue;
     const std::string rank = std::to_string(*member.join.node_rank);
@@ -248,8 +274,8 @@ void Run::keep_alive(Time now) {
 
 void Run::drop_silent(Time now) {
   std::vector<MemberId> silent;
-  for (const auto& [id, member] : members_)
-    if (member.ask && now >= member.answer_by) silent.push_back(id);
+  for (const MemberId id : asked_)
+    if (now >= members_.at(id).answer_by) silent.push_back(id);
   for (const MemberId id : silent) {
     close({id}, "it did not answer, and another ddprun claims to be this node");
     lose(now, id, Cause::Kind::node_lost,

@@ -65,11 +65,10 @@ void Run::begin_forming(Time now, Cause cause) {
 void Run::form(Time now) {
   const auto min = static_cast<std::size_t>(terms_.min_nodes);
   const auto max = static_cast<std::size_t>(terms_.max_nodes);
-  const auto ready = static_cast<std::size_t>(
-      std::ranges::count_if(members_, [](const auto& each) { return !each.second.busy_round; }));
+  const std::size_t ready = members_.size() - busy_;
   const bool timed_out = now >= since_ + terms_.join_timeout;
   // Whoever still stops workers will be back in a moment; not for ever, though.
-  const bool drained = ready == members_.size() || timed_out;
+  const bool drained = busy_ == 0 || timed_out;
   if (ready < min) {
     last_call_at_.reset();
     wants_last_call_ = wants_last_call_ || members_.size() < min;
@@ -109,7 +108,7 @@ void Run::begin_round(Time now, std::string why) {
   for (const std::size_t i : node_order(candidates, static_cast<std::size_t>(terms_.max_nodes))) {
     Member& member = members_.at(ids[i]);
     member.node_rank = static_cast<int>(round.nodes.size());
-    member.busy_round = round.assignment.round;
+    set_busy_round(member, round.assignment.round);
     member.workers.clear();
     round.nodes.push_back({.member = ids[i]});
     round.assignment.nodes.push_back(

@@ -164,7 +164,7 @@ std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
 std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
   const auto entry = runs_.find(join.run);
   if (entry != runs_.end()) {
-    if (entry->second.run.connections().size() < options_.max_members)
+    if (entry->second.run.number_of_connections() < options_.max_members)
       return memory_refusal(join, entry->second.bytes);
     return "run " + join.run + " has " + std::to_string(options_.max_members) +
            " nodes, which is all that this server takes";
