@@ -13,10 +13,12 @@ using testing::HasSubstr;
 class Installed : public testing::Test {
  protected:
   void SetUp() override {
-    const Finished end = run({DDPRUN_CMAKE, "--install", DDPRUN_BUILD_FOLDER, "--prefix",
-                              prefix_.path(), "--component", "launcher"},
-                             {.limit = std::chrono::seconds(60)});
-    ASSERT_EQ(end.code, 0) << end.err;
+    for (const char* component : {"launcher", "rdzvd"}) {
+      const Finished end = run({DDPRUN_CMAKE, "--install", DDPRUN_BUILD_FOLDER, "--prefix",
+                                prefix_.path(), "--component", component},
+                               {.limit = std::chrono::seconds(60)});
+      ASSERT_EQ(end.code, 0) << end.err;
+    }
   }
   Finished installed_ddprun(std::vector<std::string> words, RunOptions options = {}) {
     words.insert(words.begin(), prefix_ / "bin/ddprun");
@@ -44,7 +46,8 @@ TEST_F(Installed, BindsWithItsOwnModule) {
 
 TEST_F(Installed, GivesItsPages) {
   for (const char* page :
-       {"share/man/man1/ddprun.1", "share/zsh/site-functions/_ddprun",
+       {"share/man/man1/ddprun.1", "share/man/man1/rdzvctl.1", "share/man/man8/rdzvd.8",
+        "lib/systemd/system/rdzvd.service", "share/zsh/site-functions/_ddprun",
         "share/bash-completion/completions/ddprun", "share/fish/vendor_completions.d/ddprun.fish"})
     EXPECT_EQ(::access((prefix_ / page).c_str(), R_OK), 0) << page;
 }

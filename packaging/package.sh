@@ -1,0 +1,122 @@
+# What `./dev package` does; read by ./dev. Everything is made in build/package, of the last commit.
+
+package_version() { sed -n 's/^project(ddprun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# The same bytes for the same commit, wherever and whenever.
+make_source_archive() {
+  local version=$1
+  [[ -z $(git status --porcelain) ]] || say "the packages are of the last commit: what is not committed is not in them"
+  git archive --prefix="ddprun-$version/" HEAD | gzip -9n >"build/package/ddprun-$version.tar.gz"
+}
+
+# The Debian packages out of the source archive and nothing else, so that the archive is known to be whole.
+make_debian_packages() {
+  local version=$1 source=$PWD/build/package/ddprun-$1 options=(-DTorch_ROOT="$torch_root" "${@:2}")
+  [[ ${CI:-} != true ]] || options+=(-DDDPRUN_WERROR=ON)
+  # The build folder stays for the next time.
+  if [[ -d $source ]]; then
+    find "$source" -mindepth 1 -maxdepth 1 ! -name 'obj-*' -exec rm -rf {} +
+  fi
+  tar -C build/package -xf "build/package/ddprun-$version.tar.gz"
+  cp -r "$source/packaging/debian" "$source/debian"
+  [[ $(head -n 1 "$source/debian/changelog") == "ddprun ($version-"* ]] ||
+    die "packaging/debian/changelog does not begin with version $version of CMakeLists.txt"
+  rm -f build/package/*.{deb,changes,buildinfo}
+  (cd "$source" && DDPRUN_JOBS=$(jobs_that_fit) DDPRUN_CMAKE_OPTIONS="${options[*]}" CCACHE_BASEDIR=$source \
+    dpkg-buildpackage -us -uc -b --no-check-builddeps >"../debian.log" 2>&1) ||
+    { tail -n 30 build/package/debian.log && die "the Debian packages were not made; all of it: build/package/debian.log"; }
+}
+
+# One folder that may lie anywhere, of what the Debian packages were made of.
+make_tar() {
+  local version=$1 name=ddprun-$1-linux-$(uname -m) tree
+  tree=build/package/tar/$name
+  rm -rf build/package/tar
+  cmake --install build/package/ddprun-"$version"/obj-* --prefix "$tree" --strip >/dev/null
+  cp LICENSE README.md "$tree/"
+  tar -C build/package/tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
+    -cf - "$name" | gzip -9n >"build/package/$name.tar.gz"
+}
+
+# The same files once more, as a check that the format can be made; it is built where Debian is.
+make_rpm() {
+  local version=$1 top=$PWD/build/package/rpm
+  rm -rf "$top"
+  rpmbuild -bb --quiet --define "_topdir $top" --define "_build_id_links none" --define "version_of_ddprun $version" \
+    --define "tree $PWD/build/package/tar/ddprun-$version-linux-$(uname -m)" packaging/rpm/ddprun.spec \
+    >build/package/rpm.log 2>&1 || { cat build/package/rpm.log && die "the rpm was not made"; }
+  mv "$top"/RPMS/*/*.rpm build/package/
+  rpm --query --package --list build/package/ddprun-"$version"-*.rpm 2>/dev/null | grep -qx /usr/bin/ddprun ||
+    die "the rpm has no /usr/bin/ddprun"
+}
+
+check_with_lintian() {
+  local found
+  # The one that is left out asks for the number of a bug report in Debian's own archive.
+  found=$(lintian --allow-root --fail-on none --display-info --tag-display-limit 0 \
+    --suppress-tags initial-upload-closes-no-bugs build/package/*.changes)
+  # Infos are shown, and everything above them is an error.
+  [[ -z $found ]] || printf '%s\n' "$found"
+  ! grep -q '^[EW]:' <<<"$found" || die "lintian complains about the Debian packages, see above"
+}
+
+# In a Debian that has nothing but these packages and what they depend on: the tests of someone who has just installed
+# them.
+try_in_a_bare_debian() {
+  local root=$PWD/build/package/root debs=(build/package/ddprun_*.deb build/package/rdzvd_*.deb)
+  say "installing ddprun and rdzvd into a Debian that has nothing else"
+  rm -rf "$root"
+  # shellcheck disable=SC2016 # "$1" is the hook's
+  mmdebstrap --variant=apt --customize-hook="copy-in ${debs[*]} /tmp" \
+    --customize-hook='chroot "$1" sh -c "apt-get -q install -y --no-install-recommends /tmp/*.deb"' \
+    "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" >build/package/bare.log 2>&1 ||
+    { tail -n 20 build/package/bare.log && die "the packages could not be installed into a bare Debian"; }
+  cp packaging/smoke.sh "$root/tmp/"
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare --mount --pid --fork --kill-child bash -c '
+    mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/bash /tmp/smoke.sh' "$root" ||
+    die "what the packages install does not do what it should"
+  rm -rf "$root"
+}
+
+# On this machine, whose changes go to a tmpfs: there are a compiler and LibTorch, but no source tree.
+try_with_a_compiler() {
+  local debs=$PWD/build/package
+  say "installing libddp-dev over this machine, which forgets it, and building a program with it"
+  # shellcheck disable=SC2016 # for the inner shell
+  DEBS=$debs TORCH=$torch_root TREE=$PWD unshare --mount --pid --fork --kill-child bash -ec '
+    keep=$(mktemp -d) && mount -t tmpfs tmpfs "$keep" && mkdir "$keep"/{upper,work,root,debs,consumer,torch}
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$keep/upper,workdir=$keep/work" "$keep/root"
+    root=$keep/root
+    mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/tmp"
+    cp "$DEBS"/*.deb "$root/tmp/" && cp -r tests/integration/consumer/project "$root/tmp/consumer"
+    cp packaging/smoke.sh packaging/smoke_sdk.sh "$root/tmp/"
+    mkdir "$root/tmp/torch" && mount --bind "$TORCH" "$root/tmp/torch"
+    mount -t tmpfs tmpfs "$root/$TREE"
+    exec chroot "$root" /bin/bash /tmp/smoke_sdk.sh' ||
+    die "a program could not be built with what libddp-dev installs"
+}
+
+cmd_package() {
+  local version headers
+  prepare
+  need_packages git debhelper lintian mmdebstrap rpm
+  get_interop_python
+  mapfile -t headers < <(nccl_headers)
+  version=$(package_version)
+  mkdir -p build/package
+  make_source_archive "$version"
+  say "making the Debian packages of ddprun $version"
+  make_debian_packages "$version" "${headers[@]}"
+  make_tar "$version"
+  make_rpm "$version"
+  check_with_lintian
+  if [[ $(id -u) == 0 ]]; then
+    try_in_a_bare_debian
+    try_with_a_compiler
+  else
+    say "the packages were NOT tried: only root can install them into a Debian of their own"
+  fi
+  say "in build/package:"
+  (cd build/package && sha256sum -- *.tar.gz *.deb *.rpm)
+}
