@@ -26,7 +26,7 @@ Probe timed(Row row, Words command, int most_rounds) {
 
 Probe timed(Row row, const PeerLauncher& peer, int workers, int most_rounds) {
   return {{std::move(row)},
-          [peer, workers] { return std::vector{peer.time(workers, kTrue)}; },
+          [peer, workers] { return std::vector{time_of(peer.command(workers) + kTrue)}; },
           most_rounds,
           peer.missing};
 }
@@ -63,18 +63,34 @@ Block start_and_end(const Setup& setup, const Size& size, const std::vector<Peer
   return block;
 }
 
-Block last_running(const Setup& setup, const Size& size) {
-  const std::string n = std::to_string(size.workers), peer = "spawn_floor " + n + ": all run";
-  const auto probe = [&](Row row, Words command) {
-    command = command + Words{setup.worker, "end"};
-    return Probe{{std::move(row)},
-                 [command, size] { return std::vector{time_to_last_start(command, size.workers)}; },
-                 size.most_rounds};
+Probe all_run(const Setup& setup, Row row, std::function<Words(int)> command, int workers,
+              int most_rounds, std::string missing = {}) {
+  return {{std::move(row)},
+          [command = std::move(command), workers, program = Words{setup.worker, "end"}] {
+            return std::vector{time_to_last_start(command(workers) + program, workers)};
+          },
+          most_rounds,
+          std::move(missing)};
+}
+
+Block last_running(const Setup& setup, const Size& size, const std::vector<PeerLauncher>& peers,
+                   const PeerLauncher& torchrun) {
+  const std::string n = std::to_string(size.workers), floor = "spawn_floor " + n + ": all run",
+                    ours = "ddprun -n " + n + ": all run";
+  const auto floor_words = [setup](int workers) {
+    return Words{setup.floor, std::to_string(workers)};
   };
-  return {
-      "launch",
-      {probe({peer, "ms"}, {setup.floor, n}),
-       probe({"ddprun -n " + n + ": all run", "ms", {}, peer}, ddprun_words(setup, size.workers))}};
+  const auto own_words = [setup](int workers) { return ddprun_words(setup, workers); };
+  Block block{"launch",
+              {all_run(setup, {floor, "ms"}, floor_words, size.workers, size.most_rounds),
+               all_run(setup, {ours, "ms", {}, floor}, own_words, size.workers, size.most_rounds)}};
+  for (const PeerLauncher& peer : peers)
+    block.probes.push_back(all_run(setup, {peer.name + " -n " + n + ": all run", "ms", {}, ours},
+                                   peer.command, size.workers, size.peer_rounds, peer.missing));
+  if (size.workers == 2)
+    block.probes.push_back(all_run(setup, {torchrun.name + " 2: all run", "ms", {}, ours},
+                                   torchrun.command, 2, size.torchrun_rounds, torchrun.missing));
+  return block;
 }
 
 Block calls(const Setup& setup) {
@@ -104,7 +120,8 @@ std::vector<Block> launch_group(const Setup& setup) {
     if (size.workers <= setup.most_workers)
       blocks.push_back(start_and_end(setup, size, peers, torches));
   for (const Size& size : kSizes)
-    if (size.workers <= setup.most_workers) blocks.push_back(last_running(setup, size));
+    if (size.workers <= setup.most_workers)
+      blocks.push_back(last_running(setup, size, peers, torches.front()));
   blocks.push_back(calls(setup));
   return blocks;
 }

@@ -25,7 +25,7 @@ class ObservedProcess {
   pid_t pid() const { return pid_; }
   // Blocks until the process has ended. Returns what a shell would show: the exit code, or 128 +
   // the signal. Throws std::runtime_error when it has not ended after so many seconds.
-  int wait(int seconds = 60);
+  int wait(int seconds = 120);
 
  private:
   void wait_for_end(int seconds) const;

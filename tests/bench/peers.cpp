@@ -15,35 +15,22 @@ namespace {
 PeerLauncher mpi(const test::MpiLauncher& launcher) {
   const Words words = Words{launcher.program} + launcher.options;
   return {launcher.name == "OpenMpi" ? "Open MPI" : launcher.name, launcher.why_not(),
-          [words](int processes, const Words& program) {
-            return time_of(words + Words{"-np", std::to_string(processes)} + program);
+          [words](int processes) {
+            return words + Words{"-np", std::to_string(processes)};
           }};
 }
-
-// In the environment of what is started while the object lives.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 // A node with more CPUs than the bench asks for, so that no process waits for another to end.
 const test::SlurmOptions kOneNode{.nodes = 1, .cpus = 2'048, .life = std::chrono::hours(6)};
 
 PeerLauncher slurm() {
   return {"srun", test::SlurmCluster::why_not(),
-          [cluster = std::make_shared<std::unique_ptr<test::SlurmCluster>>()](
-              int processes, const Words& program) {
-            if (!*cluster) *cluster = std::make_unique<test::SlurmCluster>(kOneNode);
-            const Variable variable("SLURM_CONF", (*cluster)->configuration_file());
-            return time_of(Words{"/usr/bin/srun", "--ntasks", std::to_string(processes)} + program);
+          [cluster = std::make_shared<std::unique_ptr<test::SlurmCluster>>()](int processes) {
+            if (!*cluster) {
+              *cluster = std::make_unique<test::SlurmCluster>(kOneNode);
+              ::setenv("SLURM_CONF", (*cluster)->configuration_file().c_str(), 1);
+            }
+            return Words{"/usr/bin/srun", "--ntasks", std::to_string(processes)};
           }};
 }
 
@@ -64,10 +51,8 @@ std::vector<PeerLauncher> torchruns(const Setup& setup) {
     with.python = python;
     const std::string version = python.empty() ? "" : " " + torch_version(python);
     if (!python.empty() || launchers.empty())
-      launchers.push_back(
-          {"torchrun" + version, no_torchrun(with), [with](int processes, const Words& program) {
-             return time_of(torchrun_words(with, processes) + program);
-           }});
+      launchers.push_back({"torchrun" + version, no_torchrun(with),
+                           [with](int processes) { return torchrun_words(with, processes); }});
   }
   return launchers;
 }

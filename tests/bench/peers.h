@@ -12,16 +12,15 @@ namespace ddprun::bench {
 struct PeerLauncher {
   std::string name;
   std::string missing;  // why it cannot be measured; empty: it can
-  // Milliseconds from before its start with so many processes of `program` until its end. Throws
-  // unless it ended with 0.
-  std::function<double(int processes, const Words& program)> time;
+  // Ready for a program, of which it starts so many processes. May take a while.
+  std::function<Words(int processes)> command;
 };
 
-// Hydra, Open MPI and Slurm. A Slurm of one node starts with the first use of its launcher and
-// lives as long as a copy of it.
+// Hydra, Open MPI and Slurm. A Slurm of one node starts with the first command of its launcher,
+// lives as long as a copy of that, and is then the one that SLURM_CONF names.
 std::vector<PeerLauncher> peer_launchers();
 
-// torchrun of each Python that has one, by version.
+// torchrun of each Python that has one, by version; one that is missing if there is none.
 std::vector<PeerLauncher> torchruns(const Setup& setup);
 
 }  // namespace ddprun::bench
