@@ -46,7 +46,7 @@ std::optional<bool> judge(const Result& result) {
 std::string goal_text(const Row& row) {
   if (row.goal.of == Goal::Of::nothing) return "";
   char number[32];
-  std::snprintf(number, sizeof number, "%g", row.goal.limit);
+  std::snprintf(number, sizeof number, "%.4g", row.goal.limit);
   const bool least = row.goal.of == Goal::Of::ratio_at_least;
   if (row.goal.of == Goal::Of::ratio_no_slower)
     return "at most " + std::string(number) + " x, 1 inside";

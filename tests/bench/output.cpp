@@ -49,14 +49,16 @@ struct Lines {
   std::uintmax_t bytes;
 
   Probe through(Row row, Words launcher, bool tee, int most_rounds, std::string missing) const {
+    const Row in_a_second{
+        row.name + ", in a second", "MB", {}, row.peer.empty() ? "" : row.peer + ", in a second"};
     const auto measure = [launcher, tee, lines = *this] {
       const test::TemporaryFolder folder;
       const Words command = launcher + (tee ? tee_into(folder / "logs") : Words{}) + lines.writer;
       const double took = time_of_lines(command, folder / "console", lines.bytes);
       if (tee) expect_log(folder / "logs", lines.bytes);
-      return std::vector{took};
+      return std::vector{took, static_cast<double>(lines.bytes) / 1e3 / took};
     };
-    return {{std::move(row)}, measure, most_rounds, std::move(missing)};
+    return {{std::move(row), in_a_second}, measure, most_rounds, std::move(missing)};
   }
 
   Probe through_cat(Row row, int most_rounds) const {

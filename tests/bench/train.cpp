@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kPython = "Python's DDP";
 constexpr const char* kAlone = "two processes alone";
+constexpr const char* kAfterwards = "averaged after the backward pass";
 
 struct Model {
   const char* name;
@@ -83,20 +84,29 @@ std::function<std::vector<double>()> turns_of(const Words& command, const Model&
   };
 }
 
-// A step with the worker SDK, against Python's and against two processes by themselves, which is
-// the same figure twice.
-Probe sdk_steps(const Setup& setup, const Model& model, const Words& command, std::string who,
-                Goal goal, Goal scaling_goal) {
-  return {
-      {{step_row(model, who), "ms", goal, step_row(model, kPython)},
-       {step_row(model, who + ", against two alone"), "ms", scaling_goal, step_row(model, kAlone)},
-       {memory_row(model, who), "MB", model.memory_goal, memory_row(model, kPython)}},
-      [turns = turns_of(command, model)] {
-        const auto figures = turns();
-        return std::vector{figures[0], figures[0], figures[1]};
-      },
-      model.most_rounds,
-      no_worker_sdk(setup)};
+// A step of ours that is compared with nothing.
+Probe other_steps(const Setup& setup, const Model& model, const char* who, const char* option) {
+  return {{{step_row(model, who), "ms"}, {memory_row(model, who), "MB"}},
+          turns_of(sdk_words(setup, option), model),
+          model.most_rounds,
+          no_worker_sdk(setup)};
+}
+
+// A step with the worker SDK, against Python's, against two processes by themselves and against
+// one in which nothing overlaps, which is the same figure thrice.
+Probe sdk_steps(const Setup& setup, const Model& model, const Words& command,
+                const std::string& who, Goal goal, Goal scaling_goal) {
+  const std::string step = step_row(model, who);
+  return {{{step, "ms", goal, step_row(model, kPython)},
+           {step + ", against two alone", "ms", scaling_goal, step_row(model, kAlone)},
+           {step + ", against averaging afterwards", "ms", {}, step_row(model, kAfterwards)},
+           {memory_row(model, who), "MB", model.memory_goal, memory_row(model, kPython)}},
+          [turns = turns_of(command, model)] {
+            const auto figures = turns();
+            return std::vector{figures[0], figures[0], figures[0], figures[1]};
+          },
+          model.most_rounds,
+          no_worker_sdk(setup)};
 }
 
 Block steps(const Setup& setup, const Model& model) {
@@ -104,12 +114,9 @@ Block steps(const Setup& setup, const Model& model) {
                turns_of(python_words(setup), model),
                model.most_rounds,
                no_torchrun(setup)};
-  Probe alone{{{step_row(model, kAlone), "ms"}, {memory_row(model, kAlone), "MB"}},
-              turns_of(sdk_words(setup, "--alone"), model),
-              model.most_rounds,
-              no_worker_sdk(setup)};
   return {"train",
-          {std::move(python), std::move(alone),
+          {std::move(python), other_steps(setup, model, kAlone, "--alone"),
+           other_steps(setup, model, kAfterwards, "--afterwards"),
            sdk_steps(setup, model, sdk_words(setup), "ddp", model.step_goal, model.scaling_goal),
            sdk_steps(setup, model, sdk_words(setup, "--shared-memory"), "ddp, shared memory",
                      model.shared_goal, model.shared_scaling_goal)}};

@@ -112,10 +112,18 @@ double position(const Axis& axis, Chart::Scale scale, double value) {
   return kLeft + std::max(0.0, share) * (kRight - kLeft);
 }
 
+// 12,345; what is shorter stays as it is.
+std::string with_commas(std::string digits) {
+  if (digits.find('.') != std::string::npos || digits.size() < 5) return digits;
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
 std::string tick_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
+  return with_commas(text);
 }
 
 std::string bar_text(const Bar& bar, double left, double y) {
@@ -125,7 +133,7 @@ std::string bar_text(const Bar& bar, double left, double y) {
   return label + "<rect class=\"" + class_of(bar.role) + "\"" + attribute("x", kLeft) +
          attribute("y", y + 3) + attribute("width", left - kLeft) +
          attribute("height", kBarHeight - 6) + "/>\n" +
-         text_at(left + 6, middle, number(*bar.value), "value");
+         text_at(left + 6, middle, with_commas(number(*bar.value)), "value");
 }
 
 double height_of(const Chart& chart) {
@@ -165,7 +173,7 @@ std::string description(const Chart& chart) {
     std::string list;
     for (const Bar& bar : group.bars)
       list += (list.empty() ? "" : ", ") + bar.label + " " +
-              (bar.value ? number(*bar.value) : "not measured");
+              (bar.value ? with_commas(number(*bar.value)) : "not measured");
     text += " " + group.title + ": " + list + ".";
   }
   return text;

@@ -1,6 +1,10 @@
-// A rank that trains when it is told to: train_worker [--shared-memory | --alone] MODEL SOCKET.
+// A rank that trains when it is told to:
+//
+//   train_worker [--shared-memory | --alone | --afterwards] MODEL SOCKET
+//
 // train_worker.py is its peer, and says what the two write to the socket. Alone, it averages
-// nothing with the others.
+// nothing with the others; afterwards, it averages all gradients in one piece when the backward
+// pass has ended, so that nothing overlaps.
 #include <ddp/ddp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,6 +19,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tests/bench/train/models.h"
 
@@ -47,11 +52,32 @@ Connection connect_to(const std::string& path) {
   return {::fdopen(socket, "r"), ::fdopen(::dup(socket), "w")};
 }
 
+void average_gradients(const std::vector<torch::Tensor>& parameters) {
+  std::vector<torch::Tensor> pieces;
+  for (const torch::Tensor& each : parameters) pieces.push_back(each.grad().flatten());
+  torch::Tensor all = torch::cat(pieces);
+  ddp::all_reduce(all);
+  all /= ddp::world_size();
+  std::int64_t begin = 0;
+  for (const torch::Tensor& each : parameters) {
+    each.mutable_grad().copy_(all.narrow(0, begin, each.numel()).view_as(each));
+    begin += each.numel();
+  }
+}
+
+// What the option says: whose gradients are averaged by DistributedDataParallel, and whether all
+// ranks' are afterwards.
+struct Averaging {
+  ddp::ProcessGroup group;
+  bool afterwards = false;
+};
+
 template <typename Net>
 class Training {
  public:
-  Training(std::int64_t batch, const ddp::ProcessGroup& group)
-      : model_(Net{}, {.process_group = group}),
+  Training(std::int64_t batch, const Averaging& averaging)
+      : model_(Net{}, {.process_group = averaging.group}),
+        afterwards_(averaging.afterwards),
         optimizer_(model_->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9)),
         images_(torch::randn({batch, 1, 28, 28})),
         labels_(torch::randint(10, {batch}, torch::kLong)) {}
@@ -59,24 +85,26 @@ class Training {
   void step() {
     optimizer_.zero_grad();
     torch::nll_loss(model_->forward(images_), labels_).backward();
+    if (afterwards_) average_gradients(model_->parameters());
     optimizer_.step();
   }
 
  private:
   ddp::DistributedDataParallel<Net> model_;
+  bool afterwards_;
   torch::optim::SGD optimizer_;
   torch::Tensor images_, labels_;
 };
 
 template <typename Net>
-std::function<void()> steps_of(std::int64_t batch, const ddp::ProcessGroup& group) {
-  return [training = std::make_shared<Training<Net>>(batch, group)] { training->step(); };
+std::function<void()> steps_of(std::int64_t batch, const Averaging& averaging) {
+  return [training = std::make_shared<Training<Net>>(batch, averaging)] { training->step(); };
 }
 
-std::function<void()> steps_of(const std::string& model, const ddp::ProcessGroup& group) {
-  if (model == "perceptron") return steps_of<Perceptron>(64, group);
-  if (model == "lenet") return steps_of<LeNet>(64, group);
-  if (model == "resnet18") return steps_of<ResNet18>(16, group);
+std::function<void()> steps_of(const std::string& model, const Averaging& averaging) {
+  if (model == "perceptron") return steps_of<Perceptron>(64, averaging);
+  if (model == "lenet") return steps_of<LeNet>(64, averaging);
+  if (model == "resnet18") return steps_of<ResNet18>(16, averaging);
   throw std::invalid_argument("unknown model " + model);
 }
 
@@ -98,11 +126,16 @@ ddp::ProcessGroup group_of_one() {
   return own;
 }
 
+Averaging averaging_of(const std::string& option) {
+  if (option == "--alone") return {group_of_one()};
+  if (option == "--afterwards") return {group_of_one(), true};
+  return {};
+}
+
 int train(const std::string& option, const std::string& model, const std::string& socket) {
   at::set_num_threads(1);
   ddp::init_process_group({.backend = "gloo", .shared_memory = option == "--shared-memory"});
-  const std::function<void()> step =
-      steps_of(model, option == "--alone" ? group_of_one() : ddp::ProcessGroup());
+  const std::function<void()> step = steps_of(model, averaging_of(option));
   step();
   const Connection connection = connect_to(socket);
   std::fputs("ready\n", connection.out);

@@ -55,6 +55,13 @@ TEST(ChartTest, ShowsEveryTitleLabelAndValue) {
     EXPECT_THAT(text, HasSubstr(word));
 }
 
+TEST(ChartTest, LongNumbersHaveCommas) {
+  const std::string text =
+      svg(chart_of({{"a", 84'034}, {"b", 1'234'567}, {"c", 9'876}, {"d", 12.5}}));
+  for (const char* word : {">84,034<", ">1,234,567<", ">9876<", ">12.5<", ">1,000,000<"})
+    EXPECT_THAT(text, HasSubstr(word));
+}
+
 TEST(ChartTest, TellsWhoCannotSeeItTheSame) {
   const std::string text = svg(chart_of({{"ddprun", 4.29}, {"torchrun", std::nullopt}}));
   EXPECT_THAT(text,
