@@ -109,6 +109,16 @@ Probe sdk_steps(const Setup& setup, const Model& model, const Words& command,
           no_worker_sdk(setup)};
 }
 
+// What `keep_freed_memory` brings: against a step with it.
+Probe without_kept_memory(const Setup& setup, const Model& model) {
+  return {{{step_row(model, "ddp, keep_freed_memory = false"), "ms", {}, step_row(model, "ddp")}},
+          [turns = turns_of(sdk_words(setup, "--return-memory"), model)] {
+            return std::vector{turns()[0]};
+          },
+          model.most_rounds,
+          no_worker_sdk(setup)};
+}
+
 Block steps(const Setup& setup, const Model& model) {
   Probe python{{{step_row(model, kPython), "ms"}, {memory_row(model, kPython), "MB"}},
                turns_of(python_words(setup), model),
@@ -119,7 +129,8 @@ Block steps(const Setup& setup, const Model& model) {
            other_steps(setup, model, kAfterwards, "--afterwards"),
            sdk_steps(setup, model, sdk_words(setup), "ddp", model.step_goal, model.scaling_goal),
            sdk_steps(setup, model, sdk_words(setup, "--shared-memory"), "ddp, shared memory",
-                     model.shared_goal, model.shared_scaling_goal)}};
+                     model.shared_goal, model.shared_scaling_goal),
+           without_kept_memory(setup, model)}};
 }
 
 Probe first_step(std::vector<Row> rows, const Words& command, int most_rounds,

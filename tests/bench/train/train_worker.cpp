@@ -1,8 +1,9 @@
 // A rank that trains when it is told to:
 //
-//   train_worker [--shared-memory | --alone | --afterwards] MODEL SOCKET
+//   train_worker [--shared-memory | --return-memory | --alone | --afterwards] MODEL SOCKET
 //
-// train_worker.py is its peer, and says what the two write to the socket. Alone, it averages
+// train_worker.py is its peer, and says what the two write to the socket. The first two are
+// settings of InitOptions (shared_memory, and keep_freed_memory = false). Alone, it averages
 // nothing with the others; afterwards, it averages all gradients in one piece when the backward
 // pass has ended, so that nothing overlaps.
 #include <ddp/ddp.h>
@@ -134,7 +135,9 @@ Averaging averaging_of(const std::string& option) {
 
 int train(const std::string& option, const std::string& model, const std::string& socket) {
   at::set_num_threads(1);
-  ddp::init_process_group({.backend = "gloo", .shared_memory = option == "--shared-memory"});
+  ddp::init_process_group({.backend = "gloo",
+                           .keep_freed_memory = option != "--return-memory",
+                           .shared_memory = option == "--shared-memory"});
   const std::function<void()> step = steps_of(model, averaging_of(option));
   step();
   const Connection connection = connect_to(socket);
