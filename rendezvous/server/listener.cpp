@@ -18,6 +18,10 @@ namespace {
 
 using boost::asio::ip::tcp;
 
+// Connections that wait to be accepted. The kernel takes less, net.core.somaxconn, and thousands of
+// ranks come at once; SOMAXCONN would be 4,096 whatever an administrator has set.
+constexpr int kAcceptQueue = 1 << 16;
+
 struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -68,7 +72,7 @@ UniqueFd listen_on(Address& address) {
   if (address.storage.ss_family == AF_INET6) {
     setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   }
-  if (::bind(fd.get(), address.raw(), address.size) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
+  if (::bind(fd.get(), address.raw(), address.size) != 0 || ::listen(fd.get(), kAcceptQueue) != 0) {
     const int error = errno;
     fd.reset();
     errno = error;

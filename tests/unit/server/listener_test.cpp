@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string>
+
+#include "rendezvous/base/read_file.h"
 #include "rendezvous/server/port_holder.h"
 #include "tests/unit/server/running_server.h"
 
@@ -39,6 +43,18 @@ TEST(Listener, AnEmptyAddressMeansAll) {
   ASSERT_TRUE(listener) << listener.error().text;
   EXPECT_EQ(RawClient().try_connect(listener->port, "127.0.0.1"), 0);
   EXPECT_EQ(RawClient().try_connect(listener->port, "127.0.0.2"), 0);
+}
+
+// Thousands of ranks come in one moment, and the kernel drops what is behind the queue.
+TEST(Listener, TakesAsManyAtOnceAsTheSystemAllows) {
+  const auto listener = open_listener("127.0.0.1", 0, "");
+  ASSERT_TRUE(listener);
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  ASSERT_EQ(::getsockopt(listener->socket.get(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  const std::string allowed = read_file("/proc/sys/net/core/somaxconn").value_or("0");
+  // Of a listening socket this field is the room in its accept queue.
+  EXPECT_EQ(info.tcpi_sacked, std::min(65'536, std::stoi(allowed)));
 }
 
 TEST(Listener, WhatIsNoAddressOfThisHostIsRefused) {
