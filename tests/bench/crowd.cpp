@@ -37,12 +37,14 @@ void allow_files(std::size_t wanted) {
   fail(client, what + ": " + std::generic_category().message(error));
 }
 
-sockaddr_in address_of(const std::string& host, std::uint16_t port) {
+// The `next`-th address behind `host`.
+sockaddr_in address_of(const std::string& host, std::uint16_t port, std::uint32_t next = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1)
     throw std::runtime_error(host + " is no IPv4 address");
+  address.sin_addr.s_addr = htonl(ntohl(address.sin_addr.s_addr) + next);
   return address;
 }
 
@@ -66,7 +68,8 @@ void Crowd::connect_one(std::size_t client) {
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   // Without it a bound socket takes a port that no other may use until it is gone.
   ::setsockopt(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
-  const sockaddr_in source = address_of(options_.source, 0),
+  const auto next = static_cast<std::uint32_t>(client / options_.clients_of_source);
+  const sockaddr_in source = address_of(options_.source, 0, next),
                     server = address_of("127.0.0.1", options_.port);
   if (::bind(fd.get(), generic(source), sizeof source) != 0) fail(client, "bind", errno);
   if (::connect(fd.get(), generic(server), sizeof server) != 0 && errno != EINPROGRESS)

@@ -20,6 +20,9 @@ struct CrowdOptions {
   std::uint16_t port = 0;            // of 127.0.0.1
   std::string source = "127.0.0.1";  // the clients' own address, of the loopback interface
   std::size_t clients = 0;
+  // After so many, the next address is taken: beyond half of the ephemeral ports of one address the
+  // kernel searches all of that half for each client.
+  std::size_t clients_of_source = 10'000;
   // So many may be connecting, or not have heard from the server, at the same time. Below the
   // accept queue (net.core.somaxconn), or the kernel drops some and tries again after a second.
   std::size_t at_once = 2'000;
