@@ -1,10 +1,11 @@
 // Agents of so many nodes without workers, in one process: each joins one run at a server on
 // 127.0.0.1 and waits for its assignment.
 //
-//   simulated_agents PORT COUNT
+//   simulated_agents PORT COUNT [fail]
 //
 // Prints the milliseconds from before the first connect until the last one has it, or why that
-// failed, and stays with its connections until it is killed.
+// failed, and stays with its connections until it is killed. With `fail` a worker of the first
+// agent fails then, and the milliseconds are those until all agents know that a new round follows.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,14 @@ class Agents {
                [this](std::size_t agent, std::string_view bytes) { take(agent, bytes); });
   }
 
+  // A worker of the first agent fails; returns when all have heard that a new round follows.
+  void fail() {
+    std::string bytes;
+    protocol::encode(bytes, protocol::Failed{.round = 0, .code = 1, .lines = {"out of memory"}});
+    crowd_.send(0, bytes);
+    crowd_.go_on([this](std::size_t agent, std::string_view more) { take(agent, more); });
+  }
+
  private:
   std::string opening_and_join(std::size_t agent) const {
     std::string bytes;
@@ -39,6 +48,7 @@ class Agents {
     protocol::Join join =
         server::join_of("bench", "node" + std::to_string(agent), static_cast<int>(count_));
     join.join_timeout = std::chrono::seconds(600);
+    join.max_restarts = 1;
     protocol::encode(bytes, join);
     return bytes;
   }
@@ -67,6 +77,7 @@ class Agents {
       protocol::encode(bytes, protocol::Pong{ping->id});
       crowd_.send(agent, bytes);
     }
+    if (std::holds_alternative<protocol::Restart>(*message)) crowd_.finish(agent);
     const auto* assignment = std::get_if<protocol::Assignment>(&*message);
     if (assignment == nullptr) return;
     if (!assignment_.empty() || assignment->nodes.size() != count_)
@@ -84,11 +95,17 @@ class Agents {
 
 int main(int argc, char** argv) {
   return bench::announce([&] {
-    if (argc != 3) throw std::invalid_argument("usage: simulated_agents PORT COUNT");
+    const bool fails = argc == 4 && argv[3] == std::string_view("fail");
+    if (argc != 3 && !fails)
+      throw std::invalid_argument("usage: simulated_agents PORT COUNT [fail]");
     Agents agents(static_cast<std::uint16_t>(std::atoi(argv[1])),
                   static_cast<std::size_t>(std::atoi(argv[2])));
-    const std::int64_t start = bench::now_ns();
+    std::int64_t start = bench::now_ns();
     agents.join();
+    if (fails) {
+      start = bench::now_ns();
+      agents.fail();
+    }
     return bench::digits(bench::milliseconds(start, bench::now_ns()));
   });
 }

@@ -1,11 +1,12 @@
 // Ranks that join a job through one c10d store on 127.0.0.1, as many clients in one process.
 //
-//   store_clients PORT COUNT [SOURCE]
+//   store_clients PORT COUNT [SOURCE [AT_ONCE]]
 //
-// Each client connects, says VALIDATE and PING, counts itself with ADD, leaves an address with SET,
-// meets the others at a key (ADD, and WAIT until the last one has SET it), and reads its
-// neighbour's address with GET. Prints the milliseconds from before the first connect until the
-// last client has it, or why that failed, and stays with its connections until it is killed.
+// AT_ONCE of them, 2000, may be connecting at the same time. Each client connects, says VALIDATE
+// and PING, counts itself with ADD, leaves an address with SET, meets the others at a key (ADD, and
+// WAIT until the last one has SET it), and reads its neighbour's address with GET. Prints the
+// milliseconds from before the first connect until the last client has it, or why that failed, and
+// stays with its connections until it is killed.
 #include <array>
 #include <cstdlib>
 #include <span>
@@ -135,10 +136,12 @@ class Ranks {
 
 int main(int argc, char** argv) {
   return bench::announce([&] {
-    if (argc < 3) throw std::invalid_argument("usage: store_clients PORT COUNT [SOURCE]");
-    Ranks ranks({.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
-                 .source = argc > 3 ? argv[3] : "127.0.0.1",
-                 .clients = static_cast<std::size_t>(std::atoi(argv[2]))});
+    if (argc < 3) throw std::invalid_argument("usage: store_clients PORT COUNT [SOURCE [AT_ONCE]]");
+    bench::CrowdOptions options{.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
+                                .source = argc > 3 ? argv[3] : "127.0.0.1",
+                                .clients = static_cast<std::size_t>(std::atoi(argv[2]))};
+    if (argc > 4) options.at_once = static_cast<std::size_t>(std::atoi(argv[4]));
+    Ranks ranks(std::move(options));
     const std::int64_t start = bench::now_ns();
     ranks.join();
     return bench::digits(bench::milliseconds(start, bench::now_ns()));
