@@ -16,7 +16,7 @@
 namespace ddprun::bench {
 namespace {
 
-const std::vector<std::string> kSleep{"/bin/sleep", "600"};
+const std::vector<std::string> kSleep{"/bin/sleep", "60"};
 
 bool ends(int pidfd) {
   pollfd ended{pidfd, POLLIN, 0};
