@@ -20,9 +20,9 @@ namespace ddprun::bench {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--rounds N] [--python FILE]\n"
-    "                    [--other-python FILE]"
-    "                    [--baseline FILE] [--most-workers N] [--most-clients N]\n"
+    "usage: ddprun_bench --ddprun FILE [--rdzvd FILE] [--baseline FILE] [--rounds N]\n"
+    "                    [--python FILE] [--other-python FILE] [--redis FILE]\n"
+    "                    [--most-workers N] [--most-clients N] [--most-models N]\n"
     "                    [--operations N] [--lines N] [--json FILE]\n"
     "                    [GROUP…] [-- OPTIONS FOR DDPRUN…]\n"
     "groups: launch fail restart rendezvous store output idle train baseline (all of them)\n";
@@ -69,6 +69,8 @@ void take(Options& options, const std::string& option, const std::string& value)
     setup.most_workers = count_in(option, value);
   } else if (option == "--most-clients") {
     setup.most_clients = count_in(option, value);
+  } else if (option == "--most-models") {
+    setup.most_models = count_in(option, value);
   } else if (option == "--operations") {
     setup.store_operations = count_in(option, value);
   } else if (option == "--lines") {

@@ -32,6 +32,7 @@ struct Setup {
   std::string baseline;           // another build of ddprun; empty: none
   int most_workers = 512;         // larger groups are left out
   int most_clients = 10'000;      // of a store, and agents
+  int most_models = 3;            // that are trained, the smallest first
   int store_operations = 20'000;  // of each kind
   int lines = 1'000'000;          // of the output group
 

@@ -159,7 +159,8 @@ Block start(const Setup& setup) {
 
 std::vector<Block> train_group(const Setup& setup) {
   std::vector<Block> blocks;
-  for (const Model& model : kModels) blocks.push_back(steps(setup, model));
+  for (const Model& model : kModels)
+    if (static_cast<int>(blocks.size()) < setup.most_models) blocks.push_back(steps(setup, model));
   blocks.push_back(start(setup));
   return blocks;
 }
