@@ -37,7 +37,7 @@ Plan launch() {
            {"64", "64 times /bin/true"},
            {"512", "512 times /bin/true"}},
           {{"posix_spawn and waitpid", "spawn_floor @ /bin/true", Role::floor},
-           {"the same duties in C", "spawn_duties @ /bin/true", Role::floor},
+           {"its duties alone", "spawn_duties @ /bin/true", Role::floor},
            {"ddprun", "ddprun -n @ /bin/true", Role::own},
            {"Hydra (mpiexec)", "Hydra -n @ /bin/true", Role::peer},
            {"Open MPI (mpirun)", "Open MPI -n @ /bin/true", Role::peer},
