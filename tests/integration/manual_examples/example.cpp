@@ -1,0 +1,59 @@
+#include "tests/integration/manual_examples/example.h"
+
+#include <span>
+#include <string_view>
+
+#include "tests/integration/support/run.h"
+
+namespace ddprun::test {
+namespace {
+
+constexpr std::string_view kAnyText = "…", kAnyLines = "...";
+constexpr std::string_view kExitCode = "[exit code ";
+
+bool fits(std::string_view pattern, std::string_view line) {
+  const std::size_t any = pattern.find(kAnyText);
+  if (any == std::string_view::npos) return pattern == line;
+  if (!line.starts_with(pattern.substr(0, any))) return false;
+  const std::string_view rest = pattern.substr(any + kAnyText.size());
+  for (std::size_t at = any; at <= line.size(); ++at)
+    if (fits(rest, line.substr(at))) return true;
+  return false;
+}
+
+bool fit(std::span<const std::string> pattern, std::span<const std::string> lines) {
+  if (pattern.empty()) return lines.empty();
+  if (pattern[0] == kAnyLines) {
+    for (std::size_t skipped = 0; skipped <= lines.size(); ++skipped)
+      if (fit(pattern.subspan(1), lines.subspan(skipped))) return true;
+    return false;
+  }
+  return !lines.empty() && fits(pattern[0], lines[0]) && fit(pattern.subspan(1), lines.subspan(1));
+}
+
+}  // namespace
+
+bool shows(const std::vector<std::string>& pattern, const std::vector<std::string>& lines) {
+  return fit(pattern, lines);
+}
+
+std::vector<Example> examples_in(const std::string& page) {
+  std::vector<Example> examples;
+  bool inside = false;
+  int number = 0;
+  for (const std::string& line : lines(page)) {
+    ++number;
+    if (line.starts_with("```")) {
+      inside = line == "```console";
+    } else if (inside && line.starts_with("$ ")) {
+      examples.push_back({.line = number, .command = line.substr(2)});
+    } else if (inside && line.starts_with(kExitCode)) {
+      examples.back().exit_code = std::stoi(line.substr(kExitCode.size()));
+    } else if (inside) {
+      examples.back().output.push_back(line);
+    }
+  }
+  return examples;
+}
+
+}  // namespace ddprun::test
