@@ -53,8 +53,7 @@ Decision Run::on_lost(Time now, MemberId member, const std::string& how) {
 
 Decision Run::on_cancel(Time now, const std::string& by) {
   const std::string text = "run " + terms_.run + " was cancelled by " + by;
-  if (phase_ != Phase::ending)
-    abort({.kind = Cause::Kind::cancelled, .text = text}, kExitCancelled, text);
+  abort({.kind = Cause::Kind::cancelled, .text = text}, kExitCancelled, text);
   return decide(now);
 }
 
@@ -72,18 +71,13 @@ Decision Run::decide(Time now) {
   if (phase_ == Phase::running) end_if_finished();
   if (phase_ == Phase::running) grow(now);
   if (phase_ == Phase::forming) form(now);
-  if (phase_ == Phase::ending) {
-    if (!awaited() || now >= back_by_) phase_ = Phase::over;
-  } else if (members_.empty() && challengers_.empty()) {
-    phase_ = Phase::over;
-  }
-  if (phase_ != Phase::over && phase_ != Phase::ending) tell_waiting(now);
+  if (members_.empty() && challengers_.empty()) phase_ = Phase::over;
+  if (phase_ != Phase::over) tell_waiting(now);
   return {.effects = std::exchange(effects_, {}), .wake_at = wake_at()};
 }
 
 std::optional<Time> Run::wake_at() const {
   if (phase_ == Phase::over) return {};
-  if (phase_ == Phase::ending) return back_by_;
   std::optional<Time> at = next_keep_alive_;
   for (const MemberId id : asked_) sooner(at, members_.at(id).answer_by);
   if (phase_ == Phase::settling || phase_ == Phase::resuming)
@@ -120,7 +114,6 @@ std::size_t Run::memory_bytes() const {
   if (round_) sum += round_->bytes;
   if (failure_) sum += footprint(failure_->cause);
   if (last_failure_) sum += footprint(*last_failure_);
-  if (last_word_) sum += footprint(last_word_->cause);
   return sum;
 }
 

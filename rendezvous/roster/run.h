@@ -10,8 +10,7 @@
 //             failures elsewhere; when all have answered nothing is left to wait for
 //   resuming  the server is new, and the nodes of a running round come back one by one
 //             (a failure is settled when they have, or are lost: all have to hear of it)
-//   ending    the run has ended while nodes were away: they hear of it if they come back in time
-//   over      everybody was told; forget the run
+//   over      everybody who is here was told; forget the run (but for last_word())
 #pragma once
 
 #include <map>
@@ -21,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rendezvous/roster/last_words.h"
 #include "rendezvous/roster/snapshot.h"
 #include "rendezvous/roster/terms.h"
 #include "rendezvous/roster/types.h"
@@ -44,8 +44,8 @@ class Run {
   Decision on_time(Time now);
 
   bool over() const { return phase_ == Phase::over; }
-  // The run has ended, and this node is none of those who still have to hear of it.
-  bool has_ended_for(const Join& join) const;
+  // The run is over and nodes are away, which would wait for the others and tell another cause.
+  const std::optional<LastWord>& last_word() const { return last_word_; }
   // Connected members, and connections that wait for being one.
   std::vector<MemberId> connections() const;
   std::size_t number_of_connections() const { return members_.size() + challengers_.size(); }
@@ -59,7 +59,7 @@ class Run {
   std::size_t memory_bytes() const;
 
  private:
-  enum class Phase { forming, running, settling, resuming, ending, over };
+  enum class Phase { forming, running, settling, resuming, over };
 
   struct Member {
     Join join;
@@ -113,7 +113,6 @@ class Run {
   void count(Member& member);
   void set_busy_round(Member& member, std::optional<int> round);
   void erase(Members::iterator member);
-  void erase_all();
   void misuse(Time now, MemberId id, const std::string& what);
   void keep_alive(Time now);
   void drop_silent(Time now);
@@ -149,9 +148,7 @@ class Run {
   void finish_resuming(Time now);
   void end_if_finished();
   void abort(Cause cause, int exit_code, const std::string& why);
-  void keep_last_word(protocol::Abort word);
-  std::optional<std::size_t> missed_place(const Join& join) const;
-  void tell_last_word(const Peer& from, const Join& join);
+  std::vector<MissedPlace> missed_places() const;
 
   Decision decide(Time now);
   std::optional<Time> wake_at() const;
@@ -190,8 +187,8 @@ class Run {
   bool wants_last_call_ = true;
   std::optional<Time> last_call_at_;
 
-  Time back_by_{};                            // for nodes that are away
-  std::optional<protocol::Abort> last_word_;  // while ending
+  Time back_by_{};                     // for nodes that are away
+  std::optional<LastWord> last_word_;  // when over
 
   // While settling, and until the next round begins.
   std::optional<Failure> failure_;

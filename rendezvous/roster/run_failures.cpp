@@ -192,7 +192,7 @@ bool Run::joined_anew(std::size_t node_rank) const {
 
 // The first of those who may still come back.
 std::optional<std::size_t> Run::awaited() const {
-  if (phase_ != Phase::settling && phase_ != Phase::resuming && phase_ != Phase::ending) return {};
+  if (phase_ != Phase::settling && phase_ != Phase::resuming) return {};
   for (std::size_t i = 0; i < round_->nodes.size(); ++i)
     if (round_->nodes[i].away && (phase_ == Phase::resuming || !joined_anew(i))) return i;
   return {};
@@ -209,7 +209,7 @@ bool Run::are_replaced() const {
 
 void Run::lose_who_stays_away(Time now) {
   const auto first = awaited();
-  if (!first || phase_ == Phase::ending) return;
+  if (!first) return;
   const bool replaced = are_replaced();
   if (!replaced && now < back_by_) return;
   const std::string& node = round_->assignment.nodes.at(*first).node;
@@ -248,42 +248,18 @@ void Run::abort(Cause cause, int exit_code, const std::string& why) {
                        .why = why};
   send(connections(), word, why);
   close(connections(), why);
-  if (awaited()) return keep_last_word(std::move(word));
+  if (auto missed = missed_places(); !missed.empty())
+    last_word_ = LastWord{.word = std::move(word), .missed = std::move(missed)};
   phase_ = Phase::over;
 }
 
-// Else who comes back would wait for the others, who have ended, and tell another cause.
-void Run::keep_last_word(protocol::Abort word) {
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i) {
-    RoundNode& node = round_->nodes[i];
-    node.member.reset();
-    node.away = node.away && !joined_anew(i);
-  }
-  erase_all();
-  challengers_.clear();
-  failure_.reset();
-  last_word_ = std::move(word);
-  phase_ = Phase::ending;
-}
-
-// The place of a node that is away and may be this one.
-std::optional<std::size_t> Run::missed_place(const Join& join) const {
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i) {
-    const std::string& node = round_->assignment.nodes[i].node;
-    const bool same = join.node_rank ? *join.node_rank == static_cast<int>(i) : join.node == node;
-    if (round_->nodes[i].away && same) return i;
-  }
-  return {};
-}
-
-bool Run::has_ended_for(const Join& join) const {
-  return phase_ == Phase::ending && !missed_place(join);
-}
-
-void Run::tell_last_word(const Peer& from, const Join& join) {
-  if (const auto place = missed_place(join)) round_->nodes[*place].away = false;
-  send({from.id}, *last_word_, last_word_->why);
-  close({from.id}, "the run ended while it was away");
+std::vector<MissedPlace> Run::missed_places() const {
+  std::vector<MissedPlace> missed;
+  if (!awaited()) return missed;
+  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
+    if (round_->nodes[i].away && !joined_anew(i))
+      missed.push_back({round_->assignment.nodes[i].node, static_cast<int>(i)});
+  return missed;
 }
 
 }  // namespace ddprun::roster

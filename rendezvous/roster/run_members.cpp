@@ -39,7 +39,6 @@ void Run::join(Time now, const Peer& from, const Join& join) {
     send({from.id}, protocol::Refused{*why}, "its options do not fit the run");
     return close({from.id}, "it was refused");
   }
-  if (phase_ == Phase::ending) return tell_last_word(from, join);
   if (join.held && !round_ && plausible(join, terms_)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
   if (const auto holder = holder_of(join.node_rank)) {
@@ -164,13 +163,6 @@ void Run::erase(Members::iterator member) {
   members_.erase(member);
 }
 
-void Run::erase_all() {
-  members_.clear();
-  member_bytes_ = busy_ = 0;
-  asked_.clear();
-  names_.clear();
-}
-
 // A node that was cut off without a reset comes back as another process under the same name, long
 // before its old self is silent for long enough. Many agents of one name on one host are fine, so
 // the old ones only have to show that they are alive.
@@ -252,7 +244,7 @@ void Run::misuse(Time now, MemberId id, const std::string& what) {
 }
 
 void Run::keep_alive(Time now) {
-  if (now < next_keep_alive_ || phase_ == Phase::over || phase_ == Phase::ending) return;
+  if (now < next_keep_alive_ || phase_ == Phase::over) return;
   // A server that was stopped itself cannot tell who was silent.
   const bool slept = now > next_keep_alive_ + terms_.ping_interval;
   next_keep_alive_ = now + terms_.ping_interval;

@@ -14,11 +14,10 @@ Snapshot Run::snapshot(Time now, bool with_workers) const {
                .max_nodes = terms_.max_nodes,
                .last_failure = last_failure_,
                .run_directory = run_directory_};
-  const bool stopping =
-      phase_ == Phase::settling || phase_ == Phase::forming || phase_ == Phase::ending;
+  const bool stopping = phase_ == Phase::settling || phase_ == Phase::forming;
   const bool in_round = round_ && phase_ != Phase::forming;
   if (phase_ == Phase::running) all.state = Snapshot::State::running;
-  if (phase_ == Phase::settling || phase_ == Phase::ending) all.state = Snapshot::State::stopping;
+  if (phase_ == Phase::settling) all.state = Snapshot::State::stopping;
   if (phase_ == Phase::resuming) all.state = Snapshot::State::resuming;
   if (phase_ == Phase::forming) all.missing = who_is_missing(gathering(now));
   if (round_) all.round = round_->assignment.round;

@@ -77,14 +77,15 @@ Decision Runs::of_member(Time now, Entries::iterator entry, MemberId from,
                          const AgentMessage& message) {
   if (const auto* done = std::get_if<protocol::StacksDone>(&message)) return take(from, *done);
   const auto pass = [&](const AgentMessage& each) {
-    return after(entry, entry->second.run.on_message(now, from, each));
+    return after(now, entry, entry->second.run.on_message(now, from, each));
   };
   const auto* started = std::get_if<protocol::Started>(&message);
-  if (started != nullptr && memory_ + footprint(started->workers) > options_.max_memory_bytes)
+  if (started != nullptr &&
+      memory_bytes() + footprint(started->workers) > options_.max_memory_bytes)
     return pass(protocol::Started{.round = started->round, .workers = {}});
   const auto* failed = std::get_if<protocol::Failed>(&message);
   // Kept twice: as what is to be settled, and as the last failure.
-  if (failed == nullptr || memory_ + 2 * details(*failed) <= options_.max_memory_bytes)
+  if (failed == nullptr || memory_bytes() + 2 * details(*failed) <= options_.max_memory_bytes)
     return pass(message);
   protocol::Failed bare = *failed;
   bare.lines.clear();
@@ -106,7 +107,7 @@ Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) 
   if (const auto it = run_of_.find(connection); it != run_of_.end()) {
     const auto entry = runs_.find(it->second);
     run_of_.erase(it);
-    append(decision, after(entry, entry->second.run.on_lost(now, connection, how)));
+    append(decision, after(now, entry, entry->second.run.on_lost(now, connection, how)));
   }
   finish_stacks(now, decision);
   return with_wake(std::move(decision));
@@ -114,6 +115,7 @@ Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) 
 
 Decision Runs::on_time(Time now) {
   Decision decision;
+  last_words_.on_time(now);
   std::vector<std::string> due;
   for (const auto& [at, run] : wakes_) {
     if (at > now) break;
@@ -121,7 +123,7 @@ Decision Runs::on_time(Time now) {
   }
   for (const std::string& run : due) {
     const auto entry = runs_.find(run);
-    append(decision, after(entry, entry->second.run.on_time(now)));
+    append(decision, after(now, entry, entry->second.run.on_time(now)));
   }
   finish_stacks(now, decision);
   return with_wake(std::move(decision));
@@ -144,6 +146,7 @@ Decision Runs::shut_down(const std::string& why) {
   wakes_.clear();
   stacks_.clear();
   memory_ = 0;
+  last_words_.clear();
   return decision;
 }
 
@@ -195,28 +198,29 @@ std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of
   if (of_run + more > options_.max_memory_bytes / 2)
     return "run " + join.run + " takes " + std::to_string(of_run) + " bytes of the server on " +
            server_.host + "; half of its " + all + " is all that one run gets";
-  if (memory_ + more > options_.max_memory_bytes)
-    return "the runs of the server on " + server_.host + " take " + std::to_string(memory_) +
+  if (memory_bytes() + more > options_.max_memory_bytes)
+    return "the runs of the server on " + server_.host + " take " + std::to_string(memory_bytes()) +
            " bytes, of " + all + " that they may (max_memory_bytes)";
   return {};
 }
 
 Decision Runs::join(Time now, const Peer& from, const Join& join) {
-  auto entry = runs_.find(join.run);
-  if (entry != runs_.end() && entry->second.run.has_ended_for(join)) forget(entry);
+  if (auto word = last_words_.take(join))
+    return answer(from.id, std::move(*word), "its run ended while it was away");
+  last_words_.forget(join.run);
   if (const auto why = refusal(now, join)) return answer(from.id, protocol::Refused{*why}, *why);
-  entry = runs_.find(join.run);
+  auto entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
     entry = runs_.emplace(join.run, Entry{Run(server_, join, directory, now), {}}).first;
     embedded_run_ = join.run;
   }
   run_of_[from.id] = join.run;
-  return after(entry, entry->second.run.on_join(now, from, join));
+  return after(now, entry, entry->second.run.on_join(now, from, join));
 }
 
 // Forgets whom a run has closed, and the run itself when it is over.
-Decision Runs::after(Entries::iterator entry, Decision decision) {
+Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   for (const Effect& effect : decision.effects)
     if (const auto* close = std::get_if<Close>(&effect))
       for (const MemberId id : close->members) run_of_.erase(id);
@@ -225,20 +229,20 @@ Decision Runs::after(Entries::iterator entry, Decision decision) {
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
   const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
   memory_ += bytes - std::exchange(entry->second.bytes, bytes);
-  if (entry->second.run.over()) runs_.erase(entry);
+  if (entry->second.run.over()) {
+    const Run& run = entry->second.run;
+    if (run.last_word())
+      last_words_.keep(entry->first, *run.last_word(), now + run.terms().reconnect_timeout);
+    runs_.erase(entry);
+  }
   return decision;
-}
-
-// A run without connections.
-void Runs::forget(Entries::iterator entry) {
-  if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
-  memory_ -= entry->second.bytes;
-  runs_.erase(entry);
 }
 
 Decision Runs::with_wake(Decision decision) const {
   decision.wake_at.reset();
   if (!wakes_.empty()) decision.wake_at = wakes_.begin()->first;
+  if (const auto at = last_words_.wake_at())
+    decision.wake_at = std::min(decision.wake_at.value_or(*at), *at);
   for (const auto& [id, request] : stacks_)
     decision.wake_at = std::min(decision.wake_at.value_or(request.until), request.until);
   return decision;
@@ -270,7 +274,7 @@ Decision Runs::ask(Time now, const Peer& from, const protocol::AskCancel& questi
     return answer(from.id, protocol::Refused{*why}, *why);
   const auto entry = runs_.find(question.run);
   const std::size_t told = entry->second.run.members();
-  Decision decision = after(entry, entry->second.run.on_cancel(now, question.by));
+  Decision decision = after(now, entry, entry->second.run.on_cancel(now, question.by));
   append(decision, answer(from.id,
                           protocol::CancelAnswer{"run " + question.run + " is cancelled; " +
                                                  count_text(told, "node") + " told"},

@@ -1,7 +1,8 @@
 // All runs of one server, by run id; and what rdzvctl asks. Pure, as Run.
 //
-// A run begins with its first node and is forgotten when it is over: everybody was told then, and
-// the next node with that id begins a new one.
+// A run begins with its first node and is forgotten when it is over: everybody who is there was
+// told then, what the others have to hear is kept for them, and the next node with that id begins a
+// new run.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/roster/last_words.h"
 #include "rendezvous/roster/run.h"
 #include "rendezvous/roster/snapshot.h"
 #include "rendezvous/roster/types.h"
@@ -50,7 +52,7 @@ class Runs {
   std::size_t size() const { return runs_.size(); }
   std::size_t connections() const { return run_of_.size(); }
   // What counts against max_memory_bytes.
-  std::size_t memory_bytes() const { return memory_; }
+  std::size_t memory_bytes() const { return memory_ + last_words_.memory_bytes(); }
   // By run id.
   // The first `most` of them, if not all; without their workers if those are not needed.
   std::vector<Snapshot> snapshots(Time now,
@@ -78,8 +80,7 @@ class Runs {
   Decision join(Time now, const Peer& from, const Join& join);
   std::optional<std::string> refusal(Time now, const Join& join) const;
   std::optional<std::string> memory_refusal(const Join& join, std::size_t of_run) const;
-  Decision after(Entries::iterator entry, Decision decision);
-  void forget(Entries::iterator entry);
+  Decision after(Time now, Entries::iterator entry, Decision decision);
   Decision with_wake(Decision decision) const;
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
   Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);
@@ -99,7 +100,8 @@ class Runs {
   std::uint64_t last_stacks_ = 0;
   std::optional<std::string> embedded_run_;
   std::optional<std::string> stopping_;  // why
-  std::size_t memory_ = 0;
+  std::size_t memory_ = 0;               // of runs_
+  LastWords last_words_;
 };
 
 }  // namespace ddprun::roster
