@@ -190,6 +190,7 @@ void Membership::say_join(const membership::SayJoin& order) {
   join.store_port = store_port_;
   join.hosts_server = hosts_server();
   join.held = order.held;
+  join.former = order.former;
   send(join);
 }
 

@@ -45,6 +45,8 @@ Orders Member::on_connected(Time) {
                                .member = assigned_,
                                .finished = work_ == Work::finished,
                                .assignment = *assignment_};
+  if (welcome_ && !run_directory_.empty())
+    join.former = protocol::Former{welcome_->server, run_directory_};
   give(std::move(join));
   return take();
 }
@@ -75,13 +77,13 @@ Orders Member::on_message(Time now, const protocol::ServerMessage& message) {
 }
 
 void Member::on(Time now, const protocol::Welcome& message) {
-  link_ = Link::member;
+  const bool back = welcome_.has_value();
+  welcome_ = message;
+  if (!assignment_) run_directory_ = message.run_directory;
+  if (std::exchange(link_, Link::member) == Link::member) return;
   member_since_ = waiting_since_ = now;
   unreachable_.clear();
   cannot_host_.clear();
-  const bool back = welcome_.has_value();
-  welcome_ = message;
-  if (run_directory_.empty()) run_directory_ = message.run_directory;
   if (back) say("found the rendezvous at " + options_.endpoint + " again");
   if (shows_place_) return tell_round(now);
   // A newcomer has no round to account for.

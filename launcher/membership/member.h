@@ -34,6 +34,7 @@ struct Connect {
 // Say Join, with what this node has to say of itself.
 struct SayJoin {
   std::optional<protocol::Held> held;
+  std::optional<protocol::Former> former = {};
   bool fresh_store = false;  // a round has used the store that was announced: open another one
 };
 struct Send {
@@ -121,7 +122,8 @@ class Member {
 
   // A round has begun here, and its assignment.
   const std::optional<protocol::Assignment>& assignment() const { return assignment_; }
-  // The run directory's name that the server gave; empty before Welcome.
+  // The run directory's name that the server gave; empty before Welcome, settled with the first
+  // round.
   const std::string& run_directory() const { return run_directory_; }
 
  private:

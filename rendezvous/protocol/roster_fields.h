@@ -61,6 +61,12 @@ void fields(V& v, Visited<V, Assignment>& m) {
 }
 
 template <class V>
+void fields(V& v, Visited<V, Former>& m) {
+  v.name("server", m.server, kMaxName);
+  v.name("run_directory", m.run_directory, kMaxName);
+}
+
+template <class V>
 void fields(V& v, Visited<V, Held>& m) {
   v.name("server", m.server, kMaxName);
   v.id("member", m.member);
@@ -92,6 +98,7 @@ void fields(V& v, Visited<V, Join>& m) {
   v.span("keep_alive_interval_ns", m.keep_alive_interval);
   v.number("keep_alive_max_attempt", m.keep_alive_max_attempt, 1, kMaxCount);
   v.object("held", m.held);
+  v.object("former", m.former);
 }
 
 template <class V>

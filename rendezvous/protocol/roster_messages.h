@@ -86,6 +86,12 @@ std::optional<NodePlace> place_of(const Assignment& assignment, MemberId member)
 // ---------------------------------------------------------------------------------------------
 // Agent -> server
 
+// The run that an agent was a node of before: it comes back, and is no node that was started anew.
+struct Former {
+  std::string server;         // Welcome::server of the last one that took it
+  std::string run_directory;  // Welcome::run_directory: names the run as a run id does not
+};
+
 // What an agent had when it lost a daemon: it kept its workers running, and shows this to the one
 // that it finds again.
 struct Held {
@@ -121,6 +127,7 @@ struct Join {
   std::optional<nanoseconds> keep_alive_interval;
   std::optional<int> keep_alive_max_attempt;
   std::optional<Held> held;
+  std::optional<Former> former = {};  // none: it was a member of nothing yet
 };
 
 // All workers of the round were started.
@@ -198,7 +205,8 @@ using AgentMessage = std::variant<Join, Started, Failed, Drained, Finished, Leav
 // ---------------------------------------------------------------------------------------------
 // Server -> agent
 
-// The answer to Join: the agent is a member.
+// The answer to Join: the agent is a member. Again, before the first round, when the run that it
+// belongs to turns out to be another one.
 struct Welcome {
   MemberId member = 0;
   std::string server;  // names this server's process; another one after a restart
@@ -207,7 +215,8 @@ struct Welcome {
   std::string server_version;
   nanoseconds ping_interval{};  // silence for interval x attempts: the other side is gone
   int ping_attempts = 3;
-  std::string run_directory;  // the last part of the run directory's name, the same on all nodes
+  // The last part of the run directory's name, the same on all nodes; no other run has it.
+  std::string run_directory;
 };
 
 // While a round is not complete, or as a spare: when something changes (at most once a second in

@@ -213,6 +213,39 @@ TEST_F(MemberTest, ALostDaemonLeavesTheWorkersAloneAndIsLookedFor) {
   EXPECT_EQ(sent<protocol::Finished>(member_.on_round_ended(kStart, true)).size(), 1U);
 }
 
+// So that nobody takes it for a node of another job that was started under the same run id.
+TEST_F(MemberTest, WhoComesBackSaysWhichRunItWasANodeOf) {
+  member_.start(kStart);
+  EXPECT_FALSE(only<SayJoin>(member_.on_connected(kStart)).former);
+  welcome(false, 8);
+  member_.on_lost(kStart, "reset");
+  const auto waited = only<SayJoin>(member_.on_connected(kStart)).former;
+  ASSERT_TRUE(waited) << "also without a round";
+  EXPECT_EQ(waited->server, "s1");
+  EXPECT_EQ(waited->run_directory, "run_1");
+  welcome(false, 8);
+  begin(0);
+  for (const char* server : {"s2", "s3"}) {
+    member_.on_lost(kStart, "reset");
+    member_.on_connected(kStart);
+    member_.on_message(kStart,
+                       protocol::Welcome{.member = 9, .server = server, .run_directory = "new"});
+  }
+  member_.on_lost(kStart, "reset");
+  const auto back = only<SayJoin>(member_.on_connected(kStart));
+  EXPECT_EQ(back.held->server, "s1") << "whoever began the round";
+  EXPECT_EQ(back.former->server, "s3") << "whoever was the last to know it";
+  EXPECT_EQ(back.former->run_directory, "run_1");
+}
+
+TEST_F(MemberTest, BeforeTheFirstRoundTheRunMayTurnOutToBeAnotherOne) {
+  join(false);
+  const Orders told = member_.on_message(
+      kStart, protocol::Welcome{.member = 8, .server = "s1", .run_directory = "run_2"});
+  EXPECT_TRUE(all<Say>(told).empty()) << "it was not away";
+  EXPECT_EQ(member_.run_directory(), "run_2");
+}
+
 TEST_F(MemberTest, AFailureWhileTheDaemonIsAwayIsSaidWhenItIsBack) {
   join(false);
   begin(0);

@@ -46,7 +46,8 @@ Join full_join() {
           .reconnect_timeout = 5s,
           .keep_alive_interval = 1s,
           .keep_alive_max_attempt = 4,
-          .held = Held{.server = "s1", .member = 7, .finished = true, .assignment = two_nodes()}};
+          .held = Held{.server = "s1", .member = 7, .finished = true, .assignment = two_nodes()},
+          .former = Former{.server = "s2", .run_directory = "s1-3"}};
 }
 
 Cause worker_failed() {
@@ -163,17 +164,22 @@ TEST(RosterCodec, AJoinIsReadAsItWasMeant) {
   EXPECT_TRUE(join.static_ranks);
   ASSERT_TRUE(join.held);
   EXPECT_EQ(join.held->assignment.nodes.at(1).node, "b");
+  ASSERT_TRUE(join.former);
+  EXPECT_EQ(join.former->server, "s2");
+  EXPECT_EQ(join.former->run_directory, "s1-3");
 }
 
 TEST(RosterCodec, WhatIsOptionalMayBeMissing) {
   Join join = full_join();
   join.held.reset();
+  join.former.reset();
   join.node_rank.reset();
   const std::string json = json_of(AgentMessage(join));
   EXPECT_EQ(json.find("held"), std::string::npos);
   const auto back = decode_agent_message(json);
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_FALSE(std::get<Join>(*back).node_rank);
+  EXPECT_FALSE(std::get<Join>(*back).former);
   EXPECT_TRUE(decode_agent_message(R"({"type":"status","run":null})"));
 }
 
