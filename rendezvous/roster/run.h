@@ -102,8 +102,6 @@ class Run {
   // run_members.cpp: who comes and goes
   void join(Time now, const Peer& from, const Join& join);
   std::optional<MemberId> holder_of(std::optional<int> node_rank) const;
-  bool take_back(Time now, const Peer& from, const Join& join);
-  void resume(Time now, const protocol::Held& held);
   Member& admit(Time now, const Peer& from, const Join& join);
   void ask_namesakes(Time now, MemberId newcomer, const Join& join);
   void ask(Time now, MemberId id);
@@ -116,6 +114,17 @@ class Run {
   void misuse(Time now, MemberId id, const std::string& what);
   void keep_alive(Time now);
   void drop_silent(Time now);
+
+  // run_returns.cpp: who comes back, and who does not
+  bool is_plausible(const Join& join) const;
+  bool take_back(Time now, const Peer& from, const Join& join);
+  void resume(Time now, const protocol::Held& held);
+  bool joined_anew(std::size_t node_rank) const;
+  std::optional<std::size_t> awaited() const;
+  bool are_replaced() const;
+  void lose_who_stays_away(Time now);
+  void finish_resuming(Time now);
+  std::vector<MissedPlace> missed_places() const;
 
   // run_rounds.cpp: rounds begin and end
   void begin_forming(Time now, Cause cause);
@@ -141,14 +150,8 @@ class Run {
   void call_roll(std::vector<MemberId> members);
   void settle(Time now);
   void on_node_gone(Time now, MemberId id, Cause cause);
-  bool joined_anew(std::size_t node_rank) const;
-  std::optional<std::size_t> awaited() const;
-  bool are_replaced() const;
-  void lose_who_stays_away(Time now);
-  void finish_resuming(Time now);
   void end_if_finished();
   void abort(Cause cause, int exit_code, const std::string& why);
-  std::vector<MissedPlace> missed_places() const;
 
   Decision decide(Time now);
   std::optional<Time> wake_at() const;

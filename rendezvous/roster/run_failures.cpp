@@ -179,60 +179,6 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
   begin_forming(now, std::move(cause));
 }
 
-// Whoever was stopping its workers when the server was lost has no place to come back to.
-bool Run::joined_anew(std::size_t node_rank) const {
-  const std::string& node = round_->assignment.nodes.at(node_rank).node;
-  return std::ranges::any_of(members_, [&](const auto& each) {
-    const Join& join = each.second.join;
-    const bool same =
-        join.node_rank ? *join.node_rank == static_cast<int>(node_rank) : join.node == node;
-    return same && !each.second.node_rank;
-  });
-}
-
-// The first of those who may still come back.
-std::optional<std::size_t> Run::awaited() const {
-  if (phase_ != Phase::settling && phase_ != Phase::resuming) return {};
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
-    if (round_->nodes[i].away && (phase_ == Phase::resuming || !joined_anew(i))) return i;
-  return {};
-}
-
-// Another ddprun is in the place of each that is away, so none of them comes back. By arrival
-// somebody of the same name may be a second node of one host.
-bool Run::are_replaced() const {
-  if (phase_ != Phase::resuming || !terms_.static_ranks) return false;
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
-    if (round_->nodes[i].away && !joined_anew(i)) return false;
-  return true;
-}
-
-void Run::lose_who_stays_away(Time now) {
-  const auto first = awaited();
-  if (!first) return;
-  const bool replaced = are_replaced();
-  if (!replaced && now < back_by_) return;
-  const std::string& node = round_->assignment.nodes.at(*first).node;
-  Cause cause{
-      .kind = Cause::Kind::node_lost,
-      .text = called(node, static_cast<int>(*first)) + " is lost: " +
-              (replaced ? "another ddprun came in its place"
-                        : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
-              " after the server was lost",
-      .node = node};
-  last_failure_ = cause;
-  const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
-  if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0)
-    return abort(cause, kExitNodeLost, cause.text);
-  begin_forming(now, std::move(cause));
-}
-
-void Run::finish_resuming(Time now) {
-  if (awaited()) return;
-  phase_ = Phase::running;
-  since_ = now;
-}
-
 void Run::end_if_finished() {
   if (!std::ranges::all_of(round_->nodes, &RoundNode::finished)) return;
   const std::string why = "all workers of all nodes have ended with 0";
@@ -251,15 +197,6 @@ void Run::abort(Cause cause, int exit_code, const std::string& why) {
   if (auto missed = missed_places(); !missed.empty())
     last_word_ = LastWord{.word = std::move(word), .missed = std::move(missed)};
   phase_ = Phase::over;
-}
-
-std::vector<MissedPlace> Run::missed_places() const {
-  std::vector<MissedPlace> missed;
-  if (!awaited()) return missed;
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
-    if (round_->nodes[i].away && !joined_anew(i))
-      missed.push_back({round_->assignment.nodes[i].node, static_cast<int>(i)});
-  return missed;
 }
 
 }  // namespace ddprun::roster

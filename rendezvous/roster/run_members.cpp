@@ -10,24 +10,6 @@
 namespace ddprun::roster {
 namespace {
 
-using protocol::Assignment;
-
-bool same_round(const Assignment& a, const Assignment& b) {
-  const auto id = &protocol::AssignedNode::member;
-  return a.round == b.round && a.restarts == b.restarts && a.world_size == b.world_size &&
-         a.store_host == b.store_host && a.store_port == b.store_port &&
-         std::ranges::equal(a.nodes, b.nodes, {}, id, id);
-}
-
-// What a returning agent shows is no more than its word.
-bool plausible(const Join& join, const Terms& terms) {
-  const auto& nodes = join.held->assignment.nodes;
-  const auto place = protocol::place_of(join.held->assignment, join.held->member);
-  const auto count = static_cast<int>(nodes.size());
-  return place && nodes.at(static_cast<std::size_t>(place->node_rank)).node == join.node &&
-         place->nproc == join.nproc && count >= terms.min_nodes && count <= terms.max_nodes;
-}
-
 std::string who(const Join& join, const std::string& address) {
   return "node " + join.node + " (" + address + ", pid " + std::to_string(join.pid) + ")";
 }
@@ -39,7 +21,7 @@ void Run::join(Time now, const Peer& from, const Join& join) {
     send({from.id}, protocol::Refused{*why}, "its options do not fit the run");
     return close({from.id}, "it was refused");
   }
-  if (join.held && !round_ && plausible(join, terms_)) resume(now, *join.held);
+  if (join.held && !round_ && is_plausible(join)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
   if (const auto holder = holder_of(join.node_rank)) {
     challengers_.push_back({from, join, *holder});
@@ -69,54 +51,6 @@ std::optional<MemberId> Run::holder_of(std::optional<int> node_rank) const {
   const auto holder = std::ranges::find_if(
       members_, [&](const auto& each) { return each.second.join.node_rank == node_rank; });
   return holder == members_.end() ? std::nullopt : std::optional(holder->first);
-}
-
-// The agent of a node in the present round comes back on another connection, before its place was
-// given up or with a server that is new.
-bool Run::take_back(Time now, const Peer& from, const Join& join) {
-  const bool in_round =
-      phase_ == Phase::running || phase_ == Phase::settling || phase_ == Phase::resuming;
-  if (!join.held || !in_round || join.held->server != round_->server ||
-      !same_round(join.held->assignment, round_->assignment) || !plausible(join, terms_))
-    return false;
-  const int rank = protocol::place_of(join.held->assignment, join.held->member)->node_rank;
-  RoundNode& node = round_->nodes.at(static_cast<std::size_t>(rank));
-  if (node.member) {
-    const MemberId old = *node.member;
-    if (members_.at(old).join.pid != join.pid) return false;
-    erase(members_.find(old));
-    unheard_.erase(old);
-    for (Challenger& each : challengers_)
-      if (each.holder == old) each.holder = from.id;
-    close({old}, "its agent has come back on another connection");
-  }
-  Member& member = admit(now, from, join);
-  set_busy_round(member, round_->assignment.round);
-  member.node_rank = rank;
-  node.member = from.id;
-  node.finished = node.finished || join.held->finished;
-  if (phase_ == Phase::settling) {
-    send({from.id}, protocol::Stop{.round = *member.busy_round, .why = failure_->cause.text},
-         "a worker has failed meanwhile");
-    // It may know of an earlier one, and says so before it answers.
-    call_roll({from.id});
-    if (std::exchange(node.away, false)) settle_by_ = now + kSettle;
-  }
-  node.away = false;
-  return true;
-}
-
-void Run::resume(Time now, const protocol::Held& held) {
-  const std::size_t count = held.assignment.nodes.size();
-  round_ = Round{.assignment = held.assignment,
-                 .server = held.server,
-                 .nodes = std::vector<RoundNode>(count, RoundNode{.away = true}),
-                 .bytes = footprint(held.assignment) + count * sizeof(RoundNode)};
-  next_round_ = held.assignment.round + 1;
-  restarts_ = held.assignment.restarts;
-  phase_ = Phase::resuming;
-  since_ = now;
-  back_by_ = now + terms_.reconnect_timeout;
 }
 
 Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
