@@ -80,6 +80,10 @@ void Run::form(Time now) {
     if (now >= *last_call_at_ || timed_out)
       return begin_round(now, "the last call of " + span_text(terms_.last_call_timeout) +
                                   " is over, and " + std::to_string(ready) + " are enough");
+  } else if (last_call_at_ && now >= *last_call_at_) {
+    // Nobody is called any more; only for those who are here is waited.
+    last_call_at_.reset();
+    wants_last_call_ = false;
   }
   if (!timed_out) return;
   std::string text = "run " + terms_.run + " gave up after " + span_text(terms_.join_timeout) +

@@ -237,6 +237,28 @@ TEST(Elastic, AnAgentCutOffByAResetReturnsAsANewcomer) {
   EXPECT_EQ(server.last<Assignment>(again).nodes.size(), 2u);
 }
 
+// It still has workers when the last call is over, and all wait for it: not in a loop.
+TEST(Elastic, AReturnDuringTheLastCallDelaysTheRound) {
+  ServerOfRuns server;
+  Join join = node("a", 2, 3);
+  join.last_call_timeout = 2s;
+  const MemberId a = server.connect(join);
+  join.node = "b";
+  const MemberId b = server.connect(join);
+  server.pass(2s);
+  const Join back = server.holding(join, b);
+  server.reset(b);
+  server.say(a, Drained{0, 40000});
+  join.node = "c";
+  const MemberId c = server.connect(join);  // the last call begins
+  server.pass_alive(1s);
+  const MemberId again = server.connect(back);
+  server.pass_alive(3s);  // the test server would notice a timer that is due again at once
+  EXPECT_EQ(server.last<Assignment>(a).round, 0);
+  server.say(again, Drained{0, 40000});
+  for (const MemberId id : {a, c, again}) EXPECT_EQ(server.last<Assignment>(id).round, 1);
+}
+
 TEST(Elastic, WhatHadFinishedUnderTheOldDaemonIsFinished) {
   Resumed job;
   job.joins[0].held->finished = true;
