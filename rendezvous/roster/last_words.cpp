@@ -1,50 +1,53 @@
 #include "rendezvous/roster/last_words.h"
 
-#include <algorithm>
-#include <utility>
+#include <variant>
 
 #include "rendezvous/roster/footprint.h"
 
 namespace ddprun::roster {
 
-void LastWords::keep(const std::string& run, LastWord word, Time until) {
-  runs_.insert_or_assign(run, Kept{std::move(word), until});
+void LastWords::keep(const std::string& run, const std::string& run_directory,
+                     protocol::ServerMessage word, Time until) {
+  const Key key{run, run_directory};
+  if (const auto old = words_.find(key); old != words_.end()) forget(old);
+  // The key is kept twice.
+  std::size_t bytes = sizeof(Kept) + 2 * (sizeof key + run.size() + run_directory.size());
+  if (const auto* abort = std::get_if<protocol::Abort>(&word))
+    bytes += footprint(abort->cause) + abort->why.size();
+  words_.emplace(key, Kept{std::move(word), until, bytes});
+  order_.emplace(until, key);
+  bytes_ += bytes;
+  while (bytes_ > max_bytes_) forget_first();
 }
 
-std::optional<protocol::Abort> LastWords::take(const Join& join) {
-  const auto kept = runs_.find(join.run);
-  if (kept == runs_.end()) return {};
-  std::vector<MissedPlace>& missed = kept->second.last.missed;
-  const auto place = std::ranges::find_if(missed, [&](const MissedPlace& each) {
-    return join.node_rank ? *join.node_rank == each.node_rank : join.node == each.node;
-  });
-  if (place == missed.end()) return {};
-  protocol::Abort word = kept->second.last.word;
-  missed.erase(place);
-  if (missed.empty()) runs_.erase(kept);
-  return word;
-}
-
-void LastWords::forget(const std::string& run) {
-  runs_.erase(run);
+const protocol::ServerMessage* LastWords::find(const Join& join) const {
+  if (!join.former) return nullptr;
+  const auto kept = words_.find({join.run, join.former->run_directory});
+  return kept == words_.end() ? nullptr : &kept->second.word;
 }
 
 void LastWords::on_time(Time now) {
-  std::erase_if(runs_, [&](const auto& each) { return now >= each.second.until; });
+  while (!order_.empty() && order_.begin()->first <= now) forget_first();
+}
+
+void LastWords::clear() {
+  words_.clear();
+  order_.clear();
+  bytes_ = 0;
 }
 
 std::optional<Time> LastWords::wake_at() const {
-  std::optional<Time> at;
-  for (const auto& [run, kept] : runs_) at = std::min(at.value_or(kept.until), kept.until);
-  return at;
+  return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);
 }
 
-std::size_t LastWords::memory_bytes() const {
-  std::size_t sum = 0;
-  for (const auto& [run, kept] : runs_)
-    sum += sizeof kept + footprint(kept.last.word.cause) +
-           kept.last.missed.size() * sizeof(MissedPlace);
-  return sum;
+void LastWords::forget(std::map<Key, Kept>::iterator kept) {
+  bytes_ -= kept->second.bytes;
+  order_.erase({kept->second.until, kept->first});
+  words_.erase(kept);
+}
+
+void LastWords::forget_first() {
+  forget(words_.find(order_.begin()->second));
 }
 
 }  // namespace ddprun::roster

@@ -1,4 +1,5 @@
-// How runs have ended, for those of their nodes that were away then and may still come back.
+// How runs have ended, for those of their nodes that come back later: they were cut off and could
+// not hear it.
 //
 // Pure. A run that has ended is forgotten; all that stays of it is here, and not for long.
 #pragma once
@@ -6,46 +7,47 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "rendezvous/roster/types.h"
 
 namespace ddprun::roster {
 
-// A node that was not told how its run ended.
-struct MissedPlace {
-  std::string node;
-  int node_rank = 0;
-};
-
-struct LastWord {
-  protocol::Abort word;
-  std::vector<MissedPlace> missed;
-};
-
 class LastWords {
  public:
-  // A run has ended; until then its nodes may come back.
-  void keep(const std::string& run, LastWord word, Time until);
-  // What to tell a node that comes: it was away when its run ended, and has heard it now.
-  std::optional<protocol::Abort> take(const Join& join);
-  // Somebody else has begun a run under that id.
-  void forget(const std::string& run);
+  // Over `max_bytes` those go first that would go first anyway.
+  explicit LastWords(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // A run has ended with `word`; until then its nodes may come back.
+  void keep(const std::string& run, const std::string& run_directory, protocol::ServerMessage word,
+            Time until);
+  // What to tell a node that was part of a run that has ended; nothing if that is not known.
+  const protocol::ServerMessage* find(const Join& join) const;
   // Forgets what nobody comes back for any more.
   void on_time(Time now);
-  void clear() { runs_.clear(); }
+  void clear();
 
   std::optional<Time> wake_at() const;
   // About, of all.
-  std::size_t memory_bytes() const;
+  std::size_t memory_bytes() const { return bytes_; }
 
  private:
+  // Run id and run directory: an agent's word for the latter must not lead to another run.
+  using Key = std::pair<std::string, std::string>;
   struct Kept {
-    LastWord last;
+    protocol::ServerMessage word;
     Time until{};
+    std::size_t bytes = 0;
   };
-  std::map<std::string, Kept> runs_;  // by run id
+  void forget(std::map<Key, Kept>::iterator kept);
+  void forget_first();
+
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::map<Key, Kept> words_;
+  std::set<std::pair<Time, Key>> order_;
 };
 
 }  // namespace ddprun::roster

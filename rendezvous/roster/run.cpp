@@ -18,7 +18,8 @@ void sooner(std::optional<Time>& at, Time other) {
 Run::Run(const Server& server, const Join& first, std::string run_directory, Time now)
     : server_(server),
       terms_(terms_of(first, server)),
-      run_directory_(std::move(run_directory)),
+      run_directory_(first.former ? first.former->run_directory : std::move(run_directory)),
+      adopted_(first.former.has_value()),
       began_(now),
       since_(now),
       next_keep_alive_(now + terms_.ping_interval) {}
@@ -53,6 +54,7 @@ Decision Run::on_lost(Time now, MemberId member, const std::string& how) {
 
 Decision Run::on_cancel(Time now, const std::string& by) {
   const std::string text = "run " + terms_.run + " was cancelled by " + by;
+  taking_back_ = false;  // whoever is there is meant
   abort({.kind = Cause::Kind::cancelled, .text = text}, kExitCancelled, text);
   return decide(now);
 }
@@ -71,7 +73,7 @@ Decision Run::decide(Time now) {
   if (phase_ == Phase::running) end_if_finished();
   if (phase_ == Phase::running) grow(now);
   if (phase_ == Phase::forming) form(now);
-  if (members_.empty() && challengers_.empty()) phase_ = Phase::over;
+  if (deserted() && (!return_by_ || now >= *return_by_)) phase_ = Phase::over;
   if (phase_ != Phase::over) tell_waiting(now);
   return {.effects = std::exchange(effects_, {}), .wake_at = wake_at()};
 }
@@ -84,6 +86,7 @@ std::optional<Time> Run::wake_at() const {
     sooner(at, awaited() ? back_by_ : settle_by_);
   if (phase_ == Phase::forming) sooner(at, since_ + terms_.join_timeout);
   if (phase_ == Phase::forming && last_call_at_) sooner(at, *last_call_at_);
+  if (deserted()) sooner(at, *return_by_);
   wake_for_waiting(at);
   return at;
 }

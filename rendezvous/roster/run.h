@@ -11,6 +11,12 @@
 //   resuming  the server is new, and the nodes of a running round come back one by one
 //             (a failure is settled when they have, or are lost: all have to hear of it)
 //   over      everybody who is here was told; forget the run (but for last_word())
+//
+// Nodes that have a round, or wait for one, may be cut off and come back; those that were started
+// anew may belong to another job under the same run id. Join::former tells the ones from the
+// others: a run that has lost all its nodes is kept for the former ones only, and whoever was
+// started anew while the nodes of a round come back is a stranger until they are all there or a
+// round is formed.
 #pragma once
 
 #include <map>
@@ -18,9 +24,9 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "rendezvous/roster/last_words.h"
 #include "rendezvous/roster/snapshot.h"
 #include "rendezvous/roster/terms.h"
 #include "rendezvous/roster/types.h"
@@ -31,7 +37,8 @@ namespace ddprun::roster {
 class Run {
  public:
   // `first` gives the terms that all other nodes must agree to; it is not a member yet: call
-  // on_join. `server` must outlive the run. `run_directory`: Welcome::run_directory.
+  // on_join. `server` must outlive the run. `run_directory`: Welcome::run_directory, unless `first`
+  // has been a node of this run on another server.
   Run(const Server& server, const Join& first, std::string run_directory, Time now);
 
   // Each returns all that is to be done now. Messages of connections that are not (or no longer)
@@ -44,8 +51,18 @@ class Run {
   Decision on_time(Time now);
 
   bool over() const { return phase_ == Phase::over; }
-  // The run is over and nodes are away, which would wait for the others and tell another cause.
-  const std::optional<LastWord>& last_word() const { return last_word_; }
+  // When it is over: what all were told, unless they have all gone by themselves.
+  const std::optional<protocol::ServerMessage>& last_word() const { return last_word_; }
+  // When it is over: the strangers, who were not told and belong to the next run of this id.
+  std::vector<Arrival> take_strangers() { return std::exchange(strangers_, {}); }
+  // All nodes are gone, and some may come back.
+  bool deserted() const { return members_.empty() && challengers_.empty(); }
+  // Whether a node that was part of `former` is part of this run. A new server learns from the
+  // first one that comes back which run it is, unless a round has begun with others.
+  bool takes(const protocol::Former& former) const;
+  const std::string& run_directory() const { return run_directory_; }
+  // For so long after its end somebody who has not heard of it may still come back.
+  nanoseconds longest_return() const;
   // Connected members, and connections that wait for being one.
   std::vector<MemberId> connections() const;
   std::size_t number_of_connections() const { return members_.size() + challengers_.size(); }
@@ -72,6 +89,8 @@ class Run {
     std::optional<int> node_rank;   // in the last round
     std::vector<protocol::Started::Worker> workers;
     std::size_t bytes = 0;  // of it in member_bytes_
+
+    bool newcomer() const { return !join.former; }
   };
   struct RoundNode {
     std::optional<MemberId> member;  // none: it has gone, or is away
@@ -103,6 +122,7 @@ class Run {
   void join(Time now, const Peer& from, const Join& join);
   std::optional<MemberId> holder_of(std::optional<int> node_rank) const;
   Member& admit(Time now, const Peer& from, const Join& join);
+  void welcome(MemberId id, const std::string& reason);
   void ask_namesakes(Time now, MemberId newcomer, const Join& join);
   void ask(Time now, MemberId id);
   void answered(MemberId id);
@@ -118,13 +138,18 @@ class Run {
   // run_returns.cpp: who comes back, and who does not
   bool is_plausible(const Join& join) const;
   bool take_back(Time now, const Peer& from, const Join& join);
+  void adopt(const protocol::Former& former);
   void resume(Time now, const protocol::Held& held);
+  void await(Time now, RoundNode& node);
+  bool wants_place(const Member& member, std::size_t node_rank) const;
   bool joined_anew(std::size_t node_rank) const;
+  bool is_stranger(const Member& member) const { return taking_back_ && member.newcomer(); }
+  std::size_t own_members() const;
   std::optional<std::size_t> awaited() const;
-  bool are_replaced() const;
+  std::optional<std::size_t> replaced() const;
   void lose_who_stays_away(Time now);
   void finish_resuming(Time now);
-  std::vector<MissedPlace> missed_places() const;
+  void release_strangers();
 
   // run_rounds.cpp: rounds begin and end
   void begin_forming(Time now, Cause cause);
@@ -151,7 +176,9 @@ class Run {
   void settle(Time now);
   void on_node_gone(Time now, MemberId id, Cause cause);
   void end_if_finished();
+  bool needs_all() const;
   void abort(Cause cause, int exit_code, const std::string& why);
+  void end(protocol::ServerMessage word, const std::string& why);
 
   Decision decide(Time now);
   std::optional<Time> wake_at() const;
@@ -167,6 +194,7 @@ class Run {
   const Server& server_;
   Terms terms_;
   std::string run_directory_;
+  bool adopted_;  // run_directory_ was given by another server
   Time began_;
   Phase phase_ = Phase::forming;
   Time since_;  // of the phase
@@ -190,8 +218,12 @@ class Run {
   bool wants_last_call_ = true;
   std::optional<Time> last_call_at_;
 
-  Time back_by_{};                     // for nodes that are away
-  std::optional<LastWord> last_word_;  // when over
+  Time back_by_{};                 // for nodes that are away
+  bool taking_back_ = false;       // resuming, or settling before all are back
+  std::optional<Time> return_by_;  // for nodes that were lost
+
+  std::optional<protocol::ServerMessage> last_word_;
+  std::vector<Arrival> strangers_;
 
   // While settling, and until the next round begins.
   std::optional<Failure> failure_;

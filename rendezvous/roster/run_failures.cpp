@@ -159,8 +159,11 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
     last_failure_ = cause;
   }
   if (!round_) return;
-  const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
-  if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0) {
+  // Nobody is left to be told.
+  if (node != nullptr && phase_ == Phase::running && members_.empty() && return_by_)
+    return await(now, *node);
+  const bool too_few = own_members() < static_cast<std::size_t>(terms_.min_nodes);
+  if (too_few && needs_all()) {
     if (node == nullptr && phase_ != Phase::forming) return;
     return abort(cause, kExitNodeLost,
                  cause.text + "; all " + count_text(terms_.max_nodes, "node") +
@@ -182,20 +185,27 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
 void Run::end_if_finished() {
   if (!std::ranges::all_of(round_->nodes, &RoundNode::finished)) return;
   const std::string why = "all workers of all nodes have ended with 0";
-  send(connections(), protocol::Closed{"run " + terms_.run + " has ended: " + why}, why);
-  close(connections(), why);
-  phase_ = Phase::over;
+  end(protocol::Closed{"run " + terms_.run + " has ended: " + why}, why);
+}
+
+// Whatever node is lost, the job is.
+bool Run::needs_all() const {
+  return terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0;
 }
 
 void Run::abort(Cause cause, int exit_code, const std::string& why) {
-  protocol::Abort word{.round = round_ ? std::optional(round_->assignment.round) : std::nullopt,
-                       .cause = std::move(cause),
-                       .exit_code = exit_code,
-                       .why = why};
+  release_strangers();
+  end(protocol::Abort{.round = round_ ? std::optional(round_->assignment.round) : std::nullopt,
+                      .cause = std::move(cause),
+                      .exit_code = exit_code,
+                      .why = why},
+      why);
+}
+
+void Run::end(protocol::ServerMessage word, const std::string& why) {
   send(connections(), word, why);
   close(connections(), why);
-  if (auto missed = missed_places(); !missed.empty())
-    last_word_ = LastWord{.word = std::move(word), .missed = std::move(missed)};
+  last_word_ = std::move(word);
   phase_ = Phase::over;
 }
 

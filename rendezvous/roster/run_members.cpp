@@ -21,9 +21,11 @@ void Run::join(Time now, const Peer& from, const Join& join) {
     send({from.id}, protocol::Refused{*why}, "its options do not fit the run");
     return close({from.id}, "it was refused");
   }
-  if (join.held && !round_ && is_plausible(join)) resume(now, *join.held);
+  const auto holder = holder_of(join.node_rank);
+  if (join.former) adopt(*join.former);
+  if (join.held && !holder && is_plausible(join)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
-  if (const auto holder = holder_of(join.node_rank)) {
+  if (holder) {
     challengers_.push_back({from, join, *holder});
     return ask(now, *holder);
   }
@@ -62,8 +64,13 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
   count(member);
   ++names_[join.node];
   changed_ = true;
-  send({from.id},
-       protocol::Welcome{.member = from.id,
+  welcome(from.id, "node " + join.node + " has joined run " + terms_.run);
+  return member;
+}
+
+void Run::welcome(MemberId id, const std::string& reason) {
+  send({id},
+       protocol::Welcome{.member = id,
                          .server = server_.id,
                          .embedded = server_.embedded,
                          .server_host = server_.host,
@@ -71,8 +78,7 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
                          .ping_interval = terms_.ping_interval,
                          .ping_attempts = terms_.ping_attempts,
                          .run_directory = run_directory_},
-       "node " + join.node + " has joined run " + terms_.run);
-  return member;
+       reason);
 }
 
 void Run::count(Member& member) {
@@ -143,6 +149,9 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   erase(it);
   unheard_.erase(id);
   changed_ = true;
+  // An agent takes an embedded server for lost with the connection, and comes back to none.
+  if (kind == Cause::Kind::node_lost && !server_.embedded)
+    return_by_ = now + std::min<nanoseconds>(terms_.reconnect_timeout, kMaxSilence);
   if (kind == Cause::Kind::node_left) {
     text += " left: " + how;
   } else if (kind == Cause::Kind::misused) {

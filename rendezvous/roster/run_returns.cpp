@@ -65,7 +65,21 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
   return true;
 }
 
+bool Run::takes(const protocol::Former& former) const {
+  return former.run_directory == run_directory_ || (!adopted_ && !round_);
+}
+
+void Run::adopt(const protocol::Former& former) {
+  if (former.run_directory == run_directory_ || !takes(former)) return;
+  run_directory_ = former.run_directory;
+  adopted_ = true;
+  for (const auto& [id, member] : members_)
+    welcome(id, "a node that came back says which run this is");
+}
+
 void Run::resume(Time now, const protocol::Held& held) {
+  // What this server has decided of a round of its own it knows itself.
+  if (round_ || held.server == server_.id) return;
   const std::size_t count = held.assignment.nodes.size();
   round_ = Round{.assignment = held.assignment,
                  .server = held.server,
@@ -76,17 +90,34 @@ void Run::resume(Time now, const protocol::Held& held) {
   phase_ = Phase::resuming;
   since_ = now;
   back_by_ = now + terms_.reconnect_timeout;
+  taking_back_ = true;
+}
+
+void Run::await(Time now, RoundNode& node) {
+  node.away = true;
+  phase_ = Phase::resuming;
+  since_ = now;
+  back_by_ = now + terms_.reconnect_timeout;
+  taking_back_ = true;
+}
+
+// Has no place in the round, and would have this one.
+bool Run::wants_place(const Member& member, std::size_t node_rank) const {
+  if (member.node_rank) return false;
+  const Join& join = member.join;
+  return join.node_rank ? *join.node_rank == static_cast<int>(node_rank)
+                        : join.node == round_->assignment.nodes.at(node_rank).node;
 }
 
 // Whoever was stopping its workers when the server was lost has no place to come back to.
 bool Run::joined_anew(std::size_t node_rank) const {
-  const std::string& node = round_->assignment.nodes.at(node_rank).node;
-  return std::ranges::any_of(members_, [&](const auto& each) {
-    const Join& join = each.second.join;
-    const bool same =
-        join.node_rank ? *join.node_rank == static_cast<int>(node_rank) : join.node == node;
-    return same && !each.second.node_rank;
-  });
+  return std::ranges::any_of(members_,
+                             [&](const auto& each) { return wants_place(each.second, node_rank); });
+}
+
+std::size_t Run::own_members() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(members_, [&](const auto& each) { return !is_stranger(each.second); }));
 }
 
 // The first of those who may still come back.
@@ -97,32 +128,41 @@ std::optional<std::size_t> Run::awaited() const {
   return {};
 }
 
-// Another ddprun is in the place of each that is away, so none of them comes back. By arrival
-// somebody of the same name may be a second node of one host.
-bool Run::are_replaced() const {
-  if (phase_ != Phase::resuming || !terms_.static_ranks) return false;
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
-    if (round_->nodes[i].away && !joined_anew(i)) return false;
-  return true;
+// One who is away and does not come back, so that it is no use to wait for the others: another
+// ddprun is in its place, and in that of each of them where the job could go on without it. By
+// arrival somebody of the same name may be a second node of one host, but not a whole job.
+std::optional<std::size_t> Run::replaced() const {
+  if (phase_ != Phase::resuming) return {};
+  const std::size_t strangers = members_.size() - own_members();
+  if (needs_all() && strangers >= static_cast<std::size_t>(terms_.min_nodes)) return awaited();
+  if (!terms_.static_ranks || strangers == 0) return {};
+  std::set<std::size_t> taken;
+  for (const auto& [id, member] : members_)
+    if (is_stranger(member)) taken.insert(static_cast<std::size_t>(*member.join.node_rank));
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < round_->nodes.size(); ++i) {
+    if (!round_->nodes[i].away) continue;
+    if (!taken.contains(i) && !needs_all()) return {};
+    if (taken.contains(i) && !first) first = i;
+  }
+  return first;
 }
 
 void Run::lose_who_stays_away(Time now) {
-  const auto first = awaited();
-  if (!first) return;
-  const bool replaced = are_replaced();
-  if (!replaced && now < back_by_) return;
-  const std::string& node = round_->assignment.nodes.at(*first).node;
+  const auto other = replaced();
+  const auto lost = other ? other : awaited();
+  if (!lost || (!other && now < back_by_)) return;
+  const std::string& node = round_->assignment.nodes.at(*lost).node;
   Cause cause{
       .kind = Cause::Kind::node_lost,
-      .text = called(node, static_cast<int>(*first)) + " is lost: " +
-              (replaced ? "another ddprun came in its place"
-                        : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
-              " after the server was lost",
+      .text = called(node, static_cast<int>(*lost)) + " is lost: " +
+              (other ? "another ddprun came in its place"
+                     : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
+              (round_->server == server_.id ? "" : " after the server was lost"),
       .node = node};
   last_failure_ = cause;
-  const bool too_few = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
-  if (too_few && terms_.min_nodes == terms_.max_nodes && terms_.max_restarts == 0)
-    return abort(cause, kExitNodeLost, cause.text);
+  const bool too_few = own_members() < static_cast<std::size_t>(terms_.min_nodes);
+  if (too_few && needs_all()) return abort(cause, kExitNodeLost, cause.text);
   begin_forming(now, std::move(cause));
 }
 
@@ -130,15 +170,25 @@ void Run::finish_resuming(Time now) {
   if (awaited()) return;
   phase_ = Phase::running;
   since_ = now;
+  taking_back_ = false;
 }
 
-std::vector<MissedPlace> Run::missed_places() const {
-  std::vector<MissedPlace> missed;
-  if (!awaited()) return missed;
-  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
-    if (round_->nodes[i].away && !joined_anew(i))
-      missed.push_back({round_->assignment.nodes[i].node, static_cast<int>(i)});
-  return missed;
+void Run::release_strangers() {
+  if (server_.embedded) return;
+  for (auto member = members_.begin(); member != members_.end();) {
+    const auto each = member++;
+    if (!is_stranger(each->second)) continue;
+    strangers_.push_back({{.id = each->first, .address = each->second.address}, each->second.join});
+    erase(each);
+  }
+  for (const Challenger& each : challengers_)
+    if (!each.join.former) strangers_.push_back({each.from, each.join});
+  std::erase_if(challengers_, [](const Challenger& each) { return !each.join.former; });
+}
+
+nanoseconds Run::longest_return() const {
+  return std::min<nanoseconds>(terms_.reconnect_timeout, kMaxSilence) +
+         terms_.ping_interval * terms_.ping_attempts;
 }
 
 }  // namespace ddprun::roster

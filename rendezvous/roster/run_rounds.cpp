@@ -37,6 +37,7 @@ std::string Run::budget_text() const {
 void Run::begin_forming(Time now, Cause cause) {
   phase_ = Phase::forming;
   since_ = now;
+  taking_back_ = false;
   wants_last_call_ = members_.size() < static_cast<std::size_t>(terms_.min_nodes);
   last_call_at_.reset();
   // Nobody is missing when the nodes only stop their workers, and Restart has said that much.

@@ -205,11 +205,15 @@ std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of
 }
 
 Decision Runs::join(Time now, const Peer& from, const Join& join) {
-  if (auto word = last_words_.take(join))
-    return answer(from.id, std::move(*word), "its run ended while it was away");
-  last_words_.forget(join.run);
-  if (const auto why = refusal(now, join)) return answer(from.id, protocol::Refused{*why}, *why);
+  if (const auto* word = last_words_.find(join))
+    return answer(from.id, *word, "its run has ended while it was cut off");
+  if (const auto why = stale(join)) return answer(from.id, protocol::Refused{*why}, *why);
   auto entry = runs_.find(join.run);
+  if (entry != runs_.end() && !join.former && entry->second.run.deserted()) forget(entry);
+  auto why = refusal(now, join);
+  if (why && make_room(join)) why = refusal(now, join);
+  if (why) return answer(from.id, protocol::Refused{*why}, *why);
+  entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
     entry = runs_.emplace(join.run, Entry{Run(server_, join, directory, now), {}}).first;
@@ -217,6 +221,41 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
   }
   run_of_[from.id] = join.run;
   return after(now, entry, entry->second.run.on_join(now, from, join));
+}
+
+// It was part of a run that is not the present one of its id, and has workers of it, or had.
+std::optional<std::string> Runs::stale(const Join& join) const {
+  if (!join.former) return {};
+  const auto entry = runs_.find(join.run);
+  const bool here = entry != runs_.end();
+  if (here && entry->second.run.run_directory() == join.former->run_directory) return {};
+  if (join.former->server == server_.id)
+    return "run " + join.run + ", which node " + join.node +
+           " was part of, has ended while it was cut off";
+  if (!here || entry->second.run.takes(*join.former)) return {};
+  return "node " + join.node + " was part of a run " + join.run +
+         " that the server lost when it was restarted; nodes that were started anew have begun "
+         "run " +
+         join.run + " since";
+}
+
+// Whoever is there comes before those who may come back.
+bool Runs::make_room(const Join& join) {
+  bool any = false;
+  for (auto entry = runs_.begin(); entry != runs_.end();) {
+    const auto each = entry++;
+    if (each->first == join.run || !each->second.run.deserted()) continue;
+    forget(each);
+    any = true;
+  }
+  return any;
+}
+
+// A run without connections.
+void Runs::forget(Entries::iterator entry) {
+  if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
+  memory_ -= entry->second.bytes;
+  runs_.erase(entry);
 }
 
 // Forgets whom a run has closed, and the run itself when it is over.
@@ -229,11 +268,21 @@ Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
   const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
   memory_ += bytes - std::exchange(entry->second.bytes, bytes);
-  if (entry->second.run.over()) {
-    const Run& run = entry->second.run;
-    if (run.last_word())
-      last_words_.keep(entry->first, *run.last_word(), now + run.terms().reconnect_timeout);
-    runs_.erase(entry);
+  if (entry->second.run.over()) append(decision, over(now, entry));
+  return decision;
+}
+
+Decision Runs::over(Time now, Entries::iterator entry) {
+  Run& run = entry->second.run;
+  if (run.last_word() && !server_.embedded)
+    last_words_.keep(entry->first, run.run_directory(), *run.last_word(),
+                     now + run.longest_return());
+  const std::vector<Arrival> strangers = run.take_strangers();
+  runs_.erase(entry);
+  Decision decision;
+  for (const Arrival& each : strangers) {
+    run_of_.erase(each.from.id);
+    append(decision, join(now, each.from, each.join));
   }
   return decision;
 }

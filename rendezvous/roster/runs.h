@@ -1,8 +1,9 @@
 // All runs of one server, by run id; and what rdzvctl asks. Pure, as Run.
 //
 // A run begins with its first node and is forgotten when it is over: everybody who is there was
-// told then, what the others have to hear is kept for them, and the next node with that id begins a
-// new run.
+// told then, and the next node with that id begins a new run. What its nodes were told is kept a
+// while for those who were cut off, so that none of them begins, or joins, another run when it
+// comes back.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct RunsOptions {
 class Runs {
  public:
   explicit Runs(Server server, RunsOptions options = {})
-      : server_(std::move(server)), options_(options) {}
+      : server_(std::move(server)), options_(options), last_words_(options.max_memory_bytes / 8) {}
   Runs(const Runs&) = delete;
   Runs& operator=(const Runs&) = delete;
 
@@ -80,7 +81,11 @@ class Runs {
   Decision join(Time now, const Peer& from, const Join& join);
   std::optional<std::string> refusal(Time now, const Join& join) const;
   std::optional<std::string> memory_refusal(const Join& join, std::size_t of_run) const;
+  std::optional<std::string> stale(const Join& join) const;
+  bool make_room(const Join& join);
+  void forget(Entries::iterator entry);
   Decision after(Time now, Entries::iterator entry, Decision decision);
+  Decision over(Time now, Entries::iterator entry);
   Decision with_wake(Decision decision) const;
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
   Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);

@@ -57,4 +57,9 @@ struct Peer {
   bool loopback = false;
 };
 
+struct Arrival {
+  Peer from;
+  Join join;
+};
+
 }  // namespace ddprun::roster

@@ -116,19 +116,6 @@ TEST(Elastic, WhoDoesNotComeBackToANewDaemonIsLost) {
   EXPECT_EQ(job.server.last<Restart>(a).cause.kind, Cause::Kind::node_joined);
 }
 
-// As when the daemon is killed and a node's ddprun with it, and both are started again.
-TEST(Elastic, AnotherDdprunInThePlaceOfANodeThatIsAwayIsNotKeptWaiting) {
-  Resumed job(2, 0, /*given_ranks=*/true);
-  job.joins[1].held.reset();
-  const MemberId b = job.server.connect(job.joins[1]);
-  const MemberId a = job.server.connect(job.joins[0]);
-  EXPECT_EQ(job.server.last<Restart>(a).cause.text,
-            "node b is lost: another ddprun came in its place after the server was lost");
-  job.server.say(a, Drained{0, 40000});
-  EXPECT_EQ(job.server.last<Assignment>(b).round, 1);
-  EXPECT_EQ(job.server.place(b).node_rank, 1);
-}
-
 TEST(Elastic, AFailureIsSettledWhenAllAreBackToHearOfIt) {
   Resumed job;
   const MemberId b = job.failed_node();

@@ -16,15 +16,25 @@ struct Resumed {
       joins[i].node_rank = static_cast<int>(i);
     }
     for (Join& join : joins) ids.push_back(old.connect(join));
-    for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t i = 0; i < 2; ++i) {
       joins[i].held =
           Held{.server = "old", .member = ids[i], .assignment = old.last<Assignment>(ids[i])};
+      joins[i].former = Former{.server = "old", .run_directory = "old-1"};
+    }
   }
   // The node of rank 2 comes back and says that it has failed.
   MemberId failed_node() {
     const MemberId id = server.connect(joins[1]);
     server.say(id, Failed{.round = 0, .rank = 2, .local_rank = 0, .code = 7, .age = 1s});
     return id;
+  }
+  // The node's ddprun was started anew meanwhile.
+  Join fresh(std::size_t i) const {
+    Join join = joins[i];
+    join.held.reset();
+    join.former.reset();
+    ++join.pid;
+    return join;
   }
   std::vector<Join> joins;
   std::vector<MemberId> ids;

@@ -1,5 +1,6 @@
 // Hundreds of rounds of random faults on four nodes, the same ones for a seed, with what must hold
 // after each of them.
+#include <list>
 #include <random>
 
 #include "tests/unit/roster/server_of_runs.h"
@@ -7,37 +8,98 @@
 namespace ddprun::roster {
 namespace {
 
+constexpr int kNodes = 4;
+constexpr auto kReconnect = 5s;
+constexpr auto kSilence = 15s;
+
 // A node's agent as docs/protocol.md wants it, with workers that fail and stop when told to.
 struct Agent {
   enum class State { off, waiting, working, stopping, finished };
   std::string name;
+  int rank = 0;
   MemberId id = 0;
   MemberId place = 0;  // its id in `round`
   std::string by;      // whose `round` it is
   State state = State::off;
   bool stopped = false;  // SIGSTOP: it answers nothing
+  bool away = false;     // cut off from the server, of which it hears nothing
+  Time returns_at{};
+  std::optional<Former> former;
+  std::string first_run;  // whose node it became with its first round
   std::optional<Assignment> round;
   std::size_t read = 0;  // messages
   int pid = 0;
   Time stops_at{};
 };
 
+struct World {
+  int min = 1;
+  int max_restarts = 0;
+  bool given_ranks = false;
+  bool kills = false;  // the server, too
+};
+
 class Simulation {
  public:
-  Simulation(unsigned seed, int min, int max_restarts, bool kills)
-      : random_(seed), min_(min), max_restarts_(max_restarts), kills_(kills) {
+  Simulation(unsigned seed, World world) : random_(seed), world_(world) {
     server_.watch = [this](MemberId id, const ServerMessage& message) {
       std::visit([&](const auto& each) { see(id, each); }, message);
     };
-    for (int i = 0; i < 4; ++i) agents_.push_back({.name = "node" + std::to_string(i)});
+    for (int i = 0; i < kNodes; ++i)
+      agents_.push_back({.name = "node" + std::to_string(i), .rank = i});
   }
 
   void step() {
-    if (kills_ && below(all_work() ? 10 : 100) == 0) kill_server();
-    Agent& agent = agents_[below(agents_.size())];
-    const std::size_t event = below(100);
+    if (world_.kills && below(all_work() ? 10 : 100) == 0) kill_server();
+    auto agent = agents_.begin();
+    std::advance(agent, below(agents_.size()));
+    happen(*agent, below(100));
+    pass(std::chrono::milliseconds(below(4) == 0 ? 2500 : below(300)));
+    check();
+    forget_left_over();
+  }
+
+  // Everybody lives and works well from now on: the run must end.
+  void end() {
+    for (Agent& agent : agents_) agent.stopped = false;
+    for (int i = 0; i < 2000 && server_.runs->memory_bytes() > 0; ++i) {
+      for (Agent& agent : agents_) {
+        if (agent.state == Agent::State::working && !agent.away) {
+          server_.say(agent.id, Finished{agent.round->round});
+          agent.state = Agent::State::finished;
+        }
+        react();
+      }
+      pass(1s);
+    }
+    EXPECT_EQ(server_.runs->size(), 0u);
+    EXPECT_EQ(server_.runs->connections(), 0u);
+    EXPECT_EQ(server_.runs->memory_bytes(), 0u);
+    EXPECT_FALSE(server_.wake_at);
+  }
+
+  int rounds() const { return rounds_; }
+  int aborts() const { return aborts_; }
+  int restarts() const { return restarts_; }
+  int losses() const { return losses_; }
+  int resumed() const { return resumed_; }  // rounds that outlived their server
+  int late() const { return late_; }        // nodes that were told an end that they had missed
+  int refused() const { return refused_; }  // nodes that came back even later, or to another run
+
+ private:
+  std::size_t below(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+  }
+  nanoseconds within(nanoseconds span) {
+    return std::chrono::milliseconds(below(static_cast<std::size_t>(span / 1ms)));
+  }
+
+  void happen(Agent& agent, std::size_t event) {
     if (agent.state == Agent::State::off) {
       if (event < 60) join(agent);
+    } else if (agent.away) {
+      if (event < 10) start_anew_beside(agent);
+      if (event >= 95) agent.state = Agent::State::off;  // killed
     } else if (agent.stopped) {
       agent.stopped = event < 50;
     } else if (event < 8) {
@@ -45,6 +107,7 @@ class Simulation {
       agent.state = Agent::State::off;
     } else if (event < 12) {
       server_.say(agent.id, Leave{"stopped by SIGTERM"});
+      if (!server_.closed.contains(agent.id)) server_.reset(agent.id);
       agent.state = Agent::State::off;
     } else if (event < 15) {
       agent.stopped = true;
@@ -55,54 +118,36 @@ class Simulation {
       agent.state = Agent::State::finished;
     } else if (event < 34) {
       come_back_as_another(agent);
+    } else if (event < 44) {
+      cut_off(agent, /*silently=*/event < 38);
     }
-    pass(std::chrono::milliseconds(below(4) == 0 ? 2500 : below(300)));
-    check();
-  }
-
-  // Everybody lives and works well from now on: the run must end.
-  void end() {
-    for (Agent& agent : agents_) agent.stopped = false;
-    for (int i = 0; i < 2000 && server_.runs->size() > 0; ++i) {
-      for (Agent& agent : agents_) {
-        if (agent.state == Agent::State::working) {
-          server_.say(agent.id, Finished{agent.round->round});
-          agent.state = Agent::State::finished;
-        }
-        read(agent);
-      }
-      pass(1s);
-    }
-    EXPECT_EQ(server_.runs->size(), 0u);
-    EXPECT_EQ(server_.runs->connections(), 0u);
-    EXPECT_FALSE(server_.wake_at);
-  }
-
-  int rounds() const { return rounds_; }
-  int aborts() const { return aborts_; }
-  int restarts() const { return restarts_; }
-  int losses() const { return losses_; }
-  int resumed() const { return resumed_; }  // rounds that outlived their server
-
- private:
-  std::size_t below(std::size_t n) {
-    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
   }
 
   Join join_of(const Agent& agent) {
-    Join join = node(agent.name, min_, 4);
-    join.max_restarts = max_restarts_;
+    Join join = node(agent.name, world_.min, kNodes);
+    join.pid = agent.pid;
+    join.max_restarts = world_.max_restarts;
     join.join_timeout = 60s;
     join.last_call_timeout = 2s;
-    join.reconnect_timeout = 5s;
+    join.reconnect_timeout = kReconnect;
+    join.static_ranks = world_.given_ranks;
+    if (world_.given_ranks) join.node_rank = agent.rank;
     return join;
   }
 
   void join(Agent& agent) {
-    Join join = join_of(agent);
-    join.pid = ++last_pid_;
-    agent = {.name = agent.name, .state = Agent::State::waiting, .pid = join.pid};
+    agent = {
+        .name = agent.name, .rank = agent.rank, .state = Agent::State::waiting, .pid = ++last_pid_};
+    connect(agent, join_of(agent));
+  }
+
+  void connect(Agent& agent, const Join& join) {
+    agent.read = 0;
+    agent.away = false;
+    connecting_ = &agent;
     agent.id = server_.connect(join);
+    connecting_ = nullptr;
+    if (join.former) run_of_.emplace(agent.id, join.former->run_directory);
   }
 
   // A round runs, and every agent would notice the loss of the server.
@@ -112,31 +157,70 @@ class Simulation {
            std::ranges::none_of(agents_, &Agent::stopped);
   }
 
-  // Agents whose workers run come back with their membership, the others later as newcomers.
+  // Agents whose workers run come back with their membership, the others later as newcomers. What
+  // the old server has ended the new one cannot know, so nobody may have missed it.
   void kill_server() {
+    if (std::ranges::any_of(agents_, &Agent::away)) return;
     ++kill_count_;
     killed_at_ = server_.now;
     server_.kill_and_start();
     ghosts_.clear();
     asked_.clear();
+    for (auto& [run, told] : told_) told = {.abort = told.abort, .closed = told.closed};
     for (Agent& agent : agents_) {
       const bool keeps =
           agent.state == Agent::State::working || agent.state == Agent::State::finished;
       if (!keeps || agent.stopped) {
-        agent = {.name = agent.name};
+        agent = {.name = agent.name, .rank = agent.rank};
         continue;
       }
-      Join join = join_of(agent);
-      join.pid = agent.pid;
+      agent.away = true;
+      agent.returns_at = server_.now + (below(3) == 0 ? within(kReconnect) : 0ns);
+    }
+    react();
+    const auto runs = server_.runs->snapshots(server_.now);
+    resumed_ += !runs.empty() && runs[0].state == Snapshot::State::running;
+  }
+
+  // It lives, and comes back in time. The server hears of it at once, or when it is silent.
+  void cut_off(Agent& agent, bool silently) {
+    if (silently)
+      ghosts_.insert(agent.id);
+    else
+      server_.reset(agent.id);
+    asked_.erase(agent.id);
+    agent.away = true;
+    // In a network that swallows everything it takes a while to notice it.
+    agent.returns_at = server_.now + within(kReconnect) + (silently ? within(kSilence) : 0ns);
+    if (agent.state != Agent::State::stopping) return;
+    // Whoever stops its workers comes back when they have ended.
+    agent.state = Agent::State::waiting;
+    agent.returns_at = std::max(agent.returns_at, agent.stops_at);
+  }
+
+  void come_back(Agent& agent) {
+    Join join = join_of(agent);
+    join.former = agent.former;
+    if (agent.state != Agent::State::waiting)
       join.held = Held{.server = agent.by,
                        .member = agent.place,
                        .finished = agent.state == Agent::State::finished,
                        .assignment = *agent.round};
-      agent.read = 0;
-      agent.id = server_.connect(join);
-    }
-    const auto runs = server_.runs->snapshots(server_.now);
-    resumed_ += !runs.empty() && runs[0].state == Snapshot::State::running;
+    connect(agent, join);
+  }
+
+  // The user does not know that the old one lives.
+  void start_anew_beside(Agent& agent) {
+    agents_.push_back(agent);
+    agents_.back().name += "";
+    left_over_.insert(agent.pid);
+    join(agent);
+  }
+
+  void forget_left_over() {
+    std::erase_if(agents_, [&](const Agent& agent) {
+      return agent.state == Agent::State::off && left_over_.contains(agent.pid);
+    });
   }
 
   void fail(Agent& agent) {
@@ -148,7 +232,7 @@ class Simulation {
                                  .code = 1 + static_cast<int>(below(9)),
                                  .age = std::chrono::microseconds(below(2000))});
     agent.state = Agent::State::stopping;
-    agent.stops_at = server_.now + std::chrono::milliseconds(below(1500));
+    agent.stops_at = server_.now + within(1500ms);
   }
 
   // The old connection is half open: nobody has told the server.
@@ -176,6 +260,10 @@ class Simulation {
   // Whether anything was read or done.
   bool read(Agent& agent) {
     if (agent.state == Agent::State::off || agent.stopped) return false;
+    if (agent.away) {
+      if (server_.now < agent.returns_at) return false;
+      come_back(agent);
+    }
     bool something = false;
     while (agent.state != Agent::State::off && agent.read < server_.told[agent.id].size()) {
       const ServerMessage message = server_.told[agent.id][agent.read++];
@@ -198,8 +286,14 @@ class Simulation {
 
   template <class Message>
   void on(Agent&, const Message&) {}
+  void on(Agent& agent, const Welcome& welcome) {
+    if (!agent.former || !agent.round) agent.former = Former{"", welcome.run_directory};
+    agent.former->server = welcome.server;
+  }
   void on(Agent& agent, const Assignment& round) {
     EXPECT_EQ(agent.state, Agent::State::waiting) << agent.name << " has workers of another round";
+    if (agent.first_run.empty()) agent.first_run = run_of_.at(agent.id);
+    EXPECT_EQ(agent.first_run, run_of_.at(agent.id)) << agent.name << " is a node of two jobs";
     agent.round = round;
     agent.place = agent.id;
     agent.by = server_.id();
@@ -209,20 +303,30 @@ class Simulation {
   void on(Agent& agent, const Restart& restart) { must_stop(agent, restart.round); }
   void on(Agent& agent, const Abort&) { agent.state = Agent::State::off; }
   void on(Agent& agent, const Closed&) { agent.state = Agent::State::off; }
-  void on(Agent&, const Refused& refused) { ADD_FAILURE() << "refused: " << refused.why; }
+  void on(Agent& agent, const Refused&) { agent.state = Agent::State::off; }
 
   void must_stop(Agent& agent, int round) {
     if (!agent.round || agent.round->round != round || agent.state == Agent::State::waiting) return;
     asked_.insert(agent.id);
     if (agent.state == Agent::State::stopping) return;
     agent.state = Agent::State::stopping;
-    agent.stops_at = server_.now + std::chrono::milliseconds(below(1500));
+    agent.stops_at = server_.now + within(1500ms);
   }
 
   // What the server says, in its order: the same to all of a run, and consistent.
   template <class Message>
   void see(MemberId, const Message&) {}
-  void see(MemberId id, const Welcome& welcome) { run_of_[id] = welcome.run_directory; }
+  void see(MemberId id, const Welcome& welcome) {
+    const bool first = !run_of_.contains(id);
+    run_of_[id] = welcome.run_directory;
+    const Told& told = told_[welcome.run_directory];
+    EXPECT_FALSE(told.abort || told.closed) << "a run that has ended takes nobody";
+    const Agent* agent = agent_of(id);
+    if (first && agent != nullptr && agent->former) {
+      EXPECT_EQ(welcome.run_directory, agent->former->run_directory)
+          << agent->name << " came back to another run";
+    }
+  }
   void see(MemberId id, const Assignment& round) {
     Told& told = told_[run_of_.at(id)];
     if (told.rounds.contains(round.round)) {
@@ -236,17 +340,36 @@ class Simulation {
     }
   }
   void see(MemberId id, const Restart& restart) {
+    // To one that comes back after its round has ended, whatever ended it.
+    if (restart.cause.text.find("it joins anew") != std::string::npos) return;
     Told& told = told_[run_of_.at(id)];
     const bool by_worker = restart.cause.kind == Cause::Kind::worker_failed;
     if (told.restarts.emplace(restart.round, restart).second) ++(by_worker ? restarts_ : losses_);
     told.spent[restart.round] = by_worker;
   }
   void see(MemberId id, const Abort& abort) {
-    Told& told = told_[run_of_.at(id)];
+    Told& told = told_of(id);
     if (!told.abort) ++aborts_;
     if (!told.abort) told.abort = abort;
     EXPECT_EQ(told.abort->why, abort.why) << "one cause for all";
     EXPECT_EQ(told.abort->exit_code, abort.exit_code);
+    EXPECT_FALSE(told.closed);
+    ended(id, told);
+  }
+  void see(MemberId id, const Closed&) {
+    Told& told = told_of(id);
+    told.closed = true;
+    EXPECT_FALSE(told.abort);
+    ended(id, told);
+  }
+  void see(MemberId id, const Refused& refused) {
+    ++refused_;
+    if (refused.why.find("is taken") != std::string::npos) return;
+    const Agent* agent = agent_of(id);
+    ASSERT_TRUE(agent != nullptr && agent->former) << refused.why;
+    const Told& told = told_[agent->former->run_directory];
+    EXPECT_TRUE(!told.ended_at || server_.now >= *told.ended_at + kReconnect + kSilence)
+        << agent->name << " was not told how its run ended: " << refused.why;
   }
 
   struct Told {
@@ -254,9 +377,25 @@ class Simulation {
     std::map<int, Restart> restarts;
     std::map<int, bool> spent;  // by round: a worker's failure ended it
     std::optional<Abort> abort;
+    bool closed = false;
+    std::optional<Time> ended_at;  // on the present server
     int first_round = 0;
     int first_restarts = 0;
   };
+
+  Agent* agent_of(MemberId id) {
+    const auto agent = std::ranges::find(agents_, id, &Agent::id);
+    return agent == agents_.end() ? connecting_ : &*agent;
+  }
+  // Of the run that a connection belongs to, or did before it was cut.
+  Told& told_of(MemberId id) {
+    const auto run = run_of_.find(id);
+    return told_[run == run_of_.end() ? agent_of(id)->former->run_directory : run->second];
+  }
+  void ended(MemberId id, Told& told) {
+    if (!told.ended_at) told.ended_at = server_.now;
+    late_ += !run_of_.contains(id);
+  }
 
   void check_round(Told& told, const Assignment& round) {
     ++rounds_;
@@ -269,8 +408,8 @@ class Simulation {
       EXPECT_FALSE(server_.closed.contains(each.member)) << "a node that is gone";
     }
     EXPECT_EQ(world, round.world_size);
-    EXPECT_GE(round.nodes.size(), static_cast<std::size_t>(min_));
-    EXPECT_LE(round.nodes.size(), 4u);
+    EXPECT_GE(round.nodes.size(), static_cast<std::size_t>(world_.min));
+    EXPECT_LE(round.nodes.size(), static_cast<std::size_t>(kNodes));
     EXPECT_FALSE(told.abort) << "a round after the end";
     int spent = 0;
     for (const auto& [each, by_worker] : told.spent) spent += by_worker;
@@ -282,7 +421,7 @@ class Simulation {
     EXPECT_EQ(round.round, told.first_round + static_cast<int>(told.rounds.size()));
     EXPECT_EQ(round.restarts, told.first_restarts + spent)
         << "only a worker's failure spends a restart";
-    EXPECT_LE(round.restarts, max_restarts_);
+    EXPECT_LE(round.restarts, world_.max_restarts);
   }
 
   // Nothing may be stuck beyond its limits, and what is gone must be forgotten.
@@ -290,16 +429,17 @@ class Simulation {
     const auto snapshots = server_.runs->snapshots(server_.now);
     if (snapshots.empty()) {
       EXPECT_EQ(server_.runs->connections(), 0u);
-      EXPECT_FALSE(server_.wake_at);
+      EXPECT_EQ(server_.wake_at.has_value(), server_.runs->memory_bytes() > 0);
       return;
     }
     const Snapshot& run = snapshots.front();
     const bool stopping = run.state == Snapshot::State::stopping;
     // A new server waits with what follows until the others are back to hear it.
     const bool returning = killed_at_ && server_.now <= *killed_at_ + 5300ms;
-    EXPECT_LE(run.in_state, stopping                                ? (returning ? 5300ms : 300ms)
-                            : run.state == Snapshot::State::waiting ? 63s
-                                                                    : nanoseconds::max());
+    EXPECT_LE(run.in_state, stopping                                 ? (returning ? 5300ms : 300ms)
+                            : run.state == Snapshot::State::waiting  ? 63s
+                            : run.state == Snapshot::State::resuming ? 5300ms
+                                                                     : nanoseconds::max());
     std::size_t alive = 0;
     for (const Agent& agent : agents_) alive += agent.state != Agent::State::off;
     EXPECT_LE(server_.runs->connections(), alive + ghosts_.size());
@@ -309,13 +449,13 @@ class Simulation {
   }
 
   std::mt19937 random_;
-  int min_;
-  int max_restarts_;
-  bool kills_;
+  World world_;
   int kill_count_ = 0;
   std::optional<Time> killed_at_;
   ServerOfRuns server_;
-  std::vector<Agent> agents_;
+  std::list<Agent> agents_;
+  std::set<int> left_over_;  // pids of agents that another one was started beside
+  Agent* connecting_ = nullptr;
   std::set<MemberId> ghosts_;
   std::set<MemberId> asked_;  // to say Drained
   int last_pid_ = 0;
@@ -324,6 +464,8 @@ class Simulation {
   int restarts_ = 0;
   int losses_ = 0;
   int resumed_ = 0;
+  int late_ = 0;
+  int refused_ = 0;
   std::map<MemberId, std::string> run_of_;  // its run directory names a run as nothing else does
   std::map<std::string, Told> told_;
 };
@@ -332,14 +474,33 @@ class SimulationTest : public testing::TestWithParam<unsigned> {};
 
 TEST_P(SimulationTest, FiveHundredRoundsOfRandomFaults) {
   const unsigned seed = GetParam();
-  Simulation simulation(seed, seed % 4 == 0 ? 4 : 1 + static_cast<int>(seed % 3),
-                        static_cast<int>(3 + seed % 5), seed % 2 == 0);
+  Simulation simulation(seed, {.min = seed % 4 == 0 ? kNodes : 1 + static_cast<int>(seed % 3),
+                               .max_restarts = static_cast<int>(3 + seed % 5),
+                               .kills = seed % 2 == 0});
   for (int i = 0; simulation.rounds() < 500 && i < 200'000 && !testing::Test::HasFailure(); ++i)
     simulation.step();
   EXPECT_GE(simulation.rounds(), 500);
   EXPECT_GT(simulation.aborts(), 0);
   EXPECT_GT(simulation.restarts(), 0);
   EXPECT_GT(simulation.losses(), 0);
+  EXPECT_GT(simulation.late(), 0);
+  if (seed % 2 == 0) {
+    EXPECT_GT(simulation.resumed(), 0);
+  }
+  simulation.end();
+}
+
+// Every fault ends a job here, and another one begins under its run id.
+TEST_P(SimulationTest, HundredsOfJobsThatNeedAllNodesAndMayNotRestart) {
+  const unsigned seed = GetParam();
+  Simulation simulation(seed,
+                        {.min = kNodes, .given_ranks = seed % 3 != 0, .kills = seed % 2 == 0});
+  for (int i = 0; simulation.rounds() < 200 && i < 200'000 && !testing::Test::HasFailure(); ++i)
+    simulation.step();
+  EXPECT_GE(simulation.rounds(), 200);
+  EXPECT_GT(simulation.aborts(), 100);
+  EXPECT_GT(simulation.late(), 10);
+  EXPECT_EQ(simulation.restarts(), 0);
   if (seed % 2 == 0) {
     EXPECT_GT(simulation.resumed(), 0);
   }
