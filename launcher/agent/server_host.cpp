@@ -81,23 +81,20 @@ void ServerHost::look_up() {
     forget_timer();
     on_found(std::move(found));
   });
-  on_looking(kSlowLookUp);
+  later(std::min<std::chrono::nanoseconds>(kSlowLookUp, deadline_ - Clock::now()),
+        &ServerHost::on_slow_look_up);
 }
 
 // The resolver may take longer than anybody wants to wait.
-void ServerHost::on_looking(milliseconds pause) {
-  timer_.expires_at(std::min(deadline_, Clock::now() + pause));
-  timer_.async_wait([this, wait = ++wait_](boost::system::error_code canceled) {
-    if (canceled || wait != wait_) return;
-    const std::string why = "looking up '" + question_.host + "' has no answer yet";
-    if (Clock::now() < deadline_) {
-      on_looking(std::chrono::ceil<milliseconds>(deadline_ - Clock::now()));
-      return hooks_.waits(why);
-    }
-    look_up_.reset();
-    hooks_.gave_up(cli::text_of(job_.spec.rendezvous.endpoint.value) +
-                   " could not be reached within " + span_text(patience_) + ": " + why);
-  });
+void ServerHost::on_slow_look_up() {
+  const std::string why = "looking up '" + question_.host + "' has no answer yet";
+  if (const auto left = deadline_ - Clock::now(); left > left.zero()) {
+    later(left, &ServerHost::on_slow_look_up);
+    return hooks_.waits(why);
+  }
+  look_up_.reset();
+  hooks_.gave_up(cli::text_of(job_.spec.rendezvous.endpoint.value) +
+                 " could not be reached within " + span_text(patience_) + ": " + why);
 }
 
 void ServerHost::on_found(Result<client::Addresses> found) {

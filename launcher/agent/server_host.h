@@ -62,7 +62,7 @@ class ServerHost {
   void ask_slurm();
   void find_host();
   void look_up();
-  void on_looking(std::chrono::milliseconds pause);
+  void on_slow_look_up();
   void on_found(Result<client::Addresses> found);
   Result<void> listen();
   void on_listening();
