@@ -4,6 +4,8 @@
 // hold more than in the beginning.
 //
 // usage: ddprun_nodes_soak --ddprun FILE --rdzvd FILE --rdzvctl FILE [--rounds N] [--seed N]
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +53,10 @@ Options parse_options(int argc, char** argv) {
     *path = std::filesystem::absolute(*path);
   options.programs.worker =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "soak_node_worker";
+  // All nodes would agree that they cannot start it, 500 times.
+  for (const std::string& path :
+       {programs.ddprun, programs.rdzvd, programs.rdzvctl, programs.worker})
+    if (::access(path.c_str(), X_OK) != 0) throw std::runtime_error(path + " cannot be executed");
   return options;
 }
 
