@@ -67,7 +67,7 @@ try_in_a_bare_debian() {
   say "installing ddprun and rdzvd into a Debian that has nothing else"
   rm -rf "$root"
   # shellcheck disable=SC2016 # "$1" is the hook's
-  mmdebstrap --variant=apt --customize-hook="copy-in ${debs[*]} /tmp" \
+  mmdebstrap --variant=apt --aptopt='Acquire::Retries "3"' --customize-hook="copy-in ${debs[*]} /tmp" \
     --customize-hook='chroot "$1" sh -c "apt-get -q install -y --no-install-recommends /tmp/*.deb"' \
     "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" >build/package/bare.log 2>&1 ||
     { tail -n 20 build/package/bare.log && die "the packages could not be installed into a bare Debian"; }
