@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "launcher/cli/nearest.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "launcher/cli/nearest.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <optional>
 
-#include "launcher/cli/nearest.h"
 #include "launcher/cli/values.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <optional>
 
-#include "launcher/cli/nearest.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
 namespace {

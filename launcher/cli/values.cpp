@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cstdint>
 
-#include "launcher/cli/nearest.h"
 #include "launcher/cli/options.h"
 #include "rendezvous/base/decimal.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
 namespace {

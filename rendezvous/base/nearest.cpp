@@ -1,9 +1,9 @@
-#include "launcher/cli/nearest.h"
+#include "rendezvous/base/nearest.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace ddprun::cli {
+namespace ddprun {
 namespace {
 
 constexpr std::size_t kFar = 1000;
@@ -55,4 +55,4 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   return nearest.empty() ? "" : "; did you mean " + std::string(nearest) + "?";
 }
 
-}  // namespace ddprun::cli
+}  // namespace ddprun

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ddprun::cli {
+namespace ddprun {
 
 // How unlike `name` a candidate is: insertions, deletions and replacements between the two. A
 // candidate that begins with `name` (of three letters or more) is at distance 1, however long its
@@ -22,4 +22,4 @@ std::string_view nearest_of(std::string_view name, std::span<const std::string_v
 // "; did you mean X?" with the nearest candidate, or "" where none is alike.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 
-}  // namespace ddprun::cli
+}  // namespace ddprun
