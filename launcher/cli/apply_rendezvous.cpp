@@ -1,6 +1,7 @@
 // The options that are about nodes: each is read here, and settle_rendezvous puts them together.
 #include "launcher/cli/apply.h"
 #include "launcher/cli/values.h"
+#include "rendezvous/base/endpoint.h"
 
 namespace ddprun::cli::apply {
 namespace {
@@ -50,14 +51,20 @@ Reading rdzv_endpoint(const std::string& value, Settings& settings) {
 Reading rdzv_conf(const std::string& value, Settings& settings) {
   const Result<ReadConf> read = read_conf(value);
   if (!read) return wrong(read.error().text);
-  for (const std::string& key : read->unknown) {
+  for (const std::string& key : read->unknown)
     settings.job.notices.push_back(settings.label + ": no rendezvous has the key '" + key +
                                    "', ignored" + did_you_mean_conf_key(key));
-  }
   return keep(read, settings, settings.rendezvous.conf);
 }
 
 Reading master_addr(const std::string& value, Settings& settings) {
+  if (const std::string_view authority = authority_of_url(value); !authority.empty()) {
+    const Result<Endpoint> meant = read_endpoint(authority);
+    const std::string port =
+        meant && meant->port ? " --master-port " + std::to_string(*meant->port) : "";
+    return wrong("'" + value + "' is a URL; write --master-addr " +
+                 (meant ? meant->host : std::string(authority)) + port);
+  }
   const auto colon = value.find(':');
   if (colon != std::string::npos && value.find(':', colon + 1) == std::string::npos) {
     return wrong("'" + value + "' has a port in it; write --master-addr " + value.substr(0, colon) +

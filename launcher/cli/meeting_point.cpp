@@ -73,7 +73,7 @@ Result<Sourced<MeetingPoint>> given_endpoint(const Question& q) {
   const Said<Endpoint>& endpoint = *q.given.endpoint;
   if (!endpoint.value.port && !q.by_arrival)
     return Error{endpoint.label + ": '" + endpoint.value.host + "' has no port; write " +
-                 endpoint.value.host + ":PORT"};
+                 in_brackets(endpoint.value.host) + ":PORT"};
   return Sourced<MeetingPoint>{{endpoint.value.host, endpoint.value.port.value_or(kArrivalPort)},
                                endpoint.label};
 }
@@ -138,10 +138,13 @@ Result<FoundMeetingPoint> find_meeting_point(const RendezvousGiven& given, bool 
     if (port->source == "MASTER_PORT")
       found.from_environment.push_back("MASTER_PORT=" + std::to_string(port->value));
   }
+  const std::uint16_t usual = by_arrival ? kArrivalPort : kFixedPort;
   if (found.point.value.port == 0)
     return Error{found.point.source +
                  ": port 0 lets the system choose, and the other nodes could not know its choice; "
-                 "write a port"};
+                 "write " +
+                 (given.endpoint ? text_of(MeetingPoint{found.point.value.host, usual})
+                                 : "a port, such as " + std::to_string(usual))};
   add_overruled(q, found.point.value, found.notices);
   add_loopback(q, found.point, host_given, found.notices);
   return found;

@@ -12,6 +12,8 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
+constexpr std::size_t kSlip = 2;  // letters
+
 // A time, and whether it may be 0.
 struct TimeKey {
   std::string_view name;
@@ -107,6 +109,11 @@ Result<void> read_item(std::string_view key, std::string_view value, ReadConf& r
   if (!set) return set.error();
   if (*set) return {};
   const bool idle = std::ranges::find(kIdle, key) != std::end(kIdle);
+  // A slip would leave the default in force; keys of private back ends are in old command lines.
+  const std::string_view meant = nearest_of(key, known_keys());
+  if (!idle && !meant.empty() && unlikeness(key, meant) <= kSlip)
+    return Error{"no rendezvous has the key '" + std::string(key) + "'; did you mean " +
+                 std::string(meant) + "?"};
   (idle ? result.idle : result.unknown).emplace_back(key);
   if (key == "store_type") result.in_a_file = value == "file";
   return {};

@@ -12,14 +12,14 @@ namespace ddprun::cli {
 
 struct ReadConf {
   RendezvousConf conf;
-  std::vector<std::string> unknown;  // keys that no back end has, in their order
+  std::vector<std::string> unknown;  // keys that no back end has, and that are no slips
   std::vector<std::string> idle;     // keys of torchrun's that change nothing in ddprun
   bool in_a_file = false;            // store_type=file
 };
 
 // Blanks around keys and values are ignored, the last of two values counts, and `join_timeout`
-// counts more than `timeout`. An Error where an item is not KEY=VALUE, or where a value is not what
-// its key takes.
+// counts more than `timeout`. An Error where an item is not KEY=VALUE, where a key is nearly one
+// that is known (which is named), or where a value is not what its key takes.
 Result<ReadConf> read_conf(std::string_view text);
 
 // "; did you mean X?" with the known key that is most like `key`, or "".

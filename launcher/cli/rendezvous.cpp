@@ -114,7 +114,8 @@ Result<void> settle_store(const Question& q, JobSpec& job) {
   } else if (endpoint) {
     const auto& [host, port] = endpoint->value;
     if (!port)
-      return Error{endpoint->label + ": '" + host + "' has no port; write " + host + ":PORT"};
+      return Error{endpoint->label + ": '" + host + "' has no port; write " + in_brackets(host) +
+                   ":PORT"};
     set_address(endpoint->label, host, job);
     set_port(*port, job);
   }
@@ -276,8 +277,11 @@ Result<void> settle_rendezvous(const RendezvousGiven& given, const Environment& 
 }
 
 std::string text_of(const MeetingPoint& point) {
-  const bool v6 = point.host.find(':') != std::string::npos;
-  return (v6 ? "[" + point.host + "]" : point.host) + ":" + std::to_string(point.port);
+  return in_brackets(point.host) + ":" + std::to_string(point.port);
+}
+
+std::string in_brackets(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
 std::string_view name_of(RendezvousSpec::Kind kind) {

@@ -78,6 +78,9 @@ struct RendezvousSpec {
 // "node0:29500", "[::1]:29500".
 std::string text_of(const MeetingPoint& point);
 
+// The host as it stands before a port: an IPv6 address in brackets.
+std::string in_brackets(const std::string& host);
+
 // "static", "c10d", "alone".
 std::string_view name_of(RendezvousSpec::Kind kind);
 

@@ -5,6 +5,7 @@
 
 #include "launcher/cli/options.h"
 #include "rendezvous/base/decimal.h"
+#include "rendezvous/base/endpoint.h"
 #include "rendezvous/base/nearest.h"
 
 namespace ddprun::cli {
@@ -83,7 +84,7 @@ Result<std::uint16_t> read_port(std::string_view text) {
   const auto port = number<long long>(text);
   if (port && *port >= 0 && *port <= 65'535) return static_cast<std::uint16_t>(*port);
   return Error{quoted(text) + " is not a port" + blank_hint(text) +
-               "; write 1 to 65535, or 0 to have one chosen"};
+               "; write 1 to 65535, or on one node 0 to have one chosen"};
 }
 
 Result<std::chrono::milliseconds> read_seconds(std::string_view text, int longest) {
@@ -102,6 +103,8 @@ Result<bool> read_boolean(std::string_view text) {
 
 Result<Endpoint> read_endpoint(std::string_view text) {
   const Error wrong{quoted(text) + " is not an address; write HOST, HOST:PORT or [IPV6]:PORT"};
+  if (std::string slip = endpoint_slip(text); !slip.empty()) return Error{std::move(slip)};
+  if (is_ipv6(text)) return Endpoint{std::string(text), std::nullopt};
   std::string_view host = text;
   std::string_view rest;
   if (text.starts_with('[')) {
@@ -118,7 +121,9 @@ Result<Endpoint> read_endpoint(std::string_view text) {
   if (rest.empty()) return endpoint;
   if (!rest.starts_with(':')) return wrong;
   const Result<std::uint16_t> port = read_port(rest.substr(1));
-  if (!port) return Error{quoted(text) + ": " + port.error().text};
+  if (!port)
+    return Error{quoted(text) + ": " + quoted(rest.substr(1)) + " is not a port; write " +
+                 std::string(text.substr(0, text.size() - rest.size())) + ":PORT, from 1 to 65535"};
   endpoint.port = *port;
   return endpoint;
 }
@@ -126,10 +131,7 @@ Result<Endpoint> read_endpoint(std::string_view text) {
 Result<std::string> read_host(std::string_view text) {
   if (text.find_first_of(" \t\r\n") != std::string_view::npos)
     return Error{quoted(text) + " is not a host: there is a blank in it"};
-  const bool v6 = text.find(':') != text.rfind(':');
-  const Result<Endpoint> endpoint = v6 && !text.starts_with('[')
-                                        ? Endpoint{std::string(text), std::nullopt}
-                                        : read_endpoint(text);
+  const Result<Endpoint> endpoint = read_endpoint(text);
   if (!endpoint) return Error{quoted(text) + " is not a host; write a name or an address"};
   if (endpoint->port) return Error{quoted(text) + " has a port in it; write the host alone"};
   return Result<std::string>(boost::system::in_place_value, endpoint->host);

@@ -1,8 +1,11 @@
 #include "rendezvous/base/endpoint.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace ddprun {
 namespace {
@@ -16,7 +19,34 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 
 }  // namespace
 
+bool is_ipv6(std::string_view text) {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &address) == 1;
+}
+
+std::string_view authority_of_url(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos || scheme == 0) return {};
+  const std::string_view rest = text.substr(scheme + 3);
+  return rest.substr(0, rest.find_first_of("/?#"));
+}
+
+std::string endpoint_slip(std::string_view text) {
+  const std::string quoted = "'" + std::string(text) + "'";
+  if (const std::string_view authority = authority_of_url(text); !authority.empty())
+    return quoted + " is a URL; write " + std::string(authority);
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || is_ipv6(text) || !is_ipv6(text.substr(0, colon)) ||
+      !parse_port(text.substr(colon + 1)))
+    return "";
+  return quoted + " is an IPv6 address without its brackets; write [" +
+         std::string(text.substr(0, colon)) + "]" + std::string(text.substr(colon));
+}
+
 Result<Endpoint> parse_endpoint(std::string_view text) {
+  if (std::string slip = endpoint_slip(text); !slip.empty()) return Error{std::move(slip)};
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos)
+    return Error{"'" + std::string(text) + "' has no host; write :" + std::string(text)};
   Endpoint endpoint;
   std::string_view rest;
   if (text.starts_with('[')) {
@@ -26,6 +56,8 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     endpoint.host = text.substr(1, end - 1);
     rest = text.substr(end + 1);
   } else if (std::ranges::count(text, ':') > 1) {
+    if (!is_ipv6(text))
+      return Error{"'" + std::string(text) + "' is no address; write HOST:PORT or [IPV6]:PORT"};
     endpoint.host = text;
   } else {
     const std::size_t colon = std::min(text.find(':'), text.size());

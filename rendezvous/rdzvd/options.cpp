@@ -7,8 +7,10 @@
 #include <boost/program_options/variables_map.hpp>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "rendezvous/base/decimal.h"
+#include "rendezvous/base/nearest.h"
 
 namespace ddprun::rdzvd {
 namespace {
@@ -93,6 +95,32 @@ std::optional<Error> set(Options& options, const std::string& name, const std::s
   return {};
 }
 
+// What other programs call it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kElsewhere{{
+    {"port", "listen"},
+    {"bind", "listen"},
+    {"host", "listen"},
+    {"address", "listen"},
+    {"addr", "listen"},
+    {"endpoint", "listen"},
+    {"rdzv-endpoint", "listen"},
+    {"memory", "max-memory"},
+    {"verbose", "log-level"},
+}};
+
+// `name` without dashes.
+Error unknown(std::string_view name) {
+  const std::string text = "there is no option --" + std::string(name);
+  const auto* elsewhere =
+      std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
+  std::vector<std::string_view> names;
+  for (const OptionText& option : kOptions) names.push_back(option.name);
+  const std::string_view meant =
+      elsewhere != kElsewhere.end() ? elsewhere->second : nearest_of(name, names);
+  if (meant.empty()) return Error{text + "; see rdzvd --help"};
+  return Error{text + "; did you mean --" + std::string(meant) + "? See rdzvd --help"};
+}
+
 po::options_description description() {
   po::options_description all;
   for (const OptionText& option : kOptions) {
@@ -119,13 +147,17 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
     // Without guessing: an option that comes later must not change what a prefix means.
     const auto parsed = po::command_line_parser(words)
                             .options(known)
-                            .positional({})
                             .style(allow_long | long_allow_adjacent | long_allow_next)
                             .run();
     for (const auto& each : parsed.options) {
+      if (each.string_key.empty())
+        return Error{"'" + each.value.front() + "' belongs to no option; see rdzvd --help"};
       if (auto error = set(options, each.string_key, each.value.empty() ? "" : each.value.front()))
         return *error;
     }
+  } catch (const po::unknown_option& option) {
+    const std::string name = option.get_option_name();
+    return unknown(name.substr(std::min(name.find_first_not_of('-'), name.size())));
   } catch (const po::error& error) {
     return Error{std::string(error.what()) + "; see rdzvd --help"};
   }

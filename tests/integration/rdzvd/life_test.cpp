@@ -64,7 +64,7 @@ TEST(Rdzvd, MistakesOnTheCommandLineAreOneLine) {
       {{"--http", "yes"}, "--http is 'yes', on or off is needed"},
       {{"--max-memory", "4T"}, "--max-memory is '4T', at least 64M is needed"},
       {{"--handshake-timeout", "0"}, "--handshake-timeout is '0', a number of seconds"},
-      {{"--no-such"}, "unrecognised option '--no-such'"},
+      {{"--no-such"}, "there is no option --no-such"},
       {{"word"}, "see rdzvd --help"}};
   for (const auto& [words, text] : mistakes) {
     std::vector<std::string> all{DDPRUN_RDZVD};

@@ -102,11 +102,11 @@ TEST(Parse, RefusesWhatIsNoPort) {
   for (const char* port : {"66660", "-1", "abc", "789456", "0x10", "80.0"}) {
     EXPECT_EQ(error_of({"--master-port", port, "p"}),
               "ddprun: --master-port: '" + std::string(port) +
-                  "' is not a port; write 1 to 65535, or 0 to have one chosen");
+                  "' is not a port; write 1 to 65535, or on one node 0 to have one chosen");
   }
   EXPECT_EQ(error_of({"--master-port", "29500 ", "p"}),
             "ddprun: --master-port: '29500 ' is not a port (there is a blank in it); write 1 to "
-            "65535, or 0 to have one chosen");
+            "65535, or on one node 0 to have one chosen");
   EXPECT_EQ(error_of({"--master-port", "", "p"}),
             "ddprun: --master-port: the value is empty; write PORT");
   EXPECT_EQ(job_of({"--master-port", "0", "p"}).master_port, std::nullopt);
@@ -249,13 +249,20 @@ TEST(Parse, KnownRendezvousKeysAreTakenQuietly) {
   EXPECT_THAT(
       job_of({"--rdzv-conf=timeout=5,is_host=1,join_timeout=9, read_timeout = 3", "p"}).notices,
       IsEmpty());
-  EXPECT_THAT(job_of({"--rdzv-conf=timout=3,overlap=1", "p"}).notices,
-              ElementsAre("--rdzv-conf: no rendezvous has the key 'timout', ignored; did you mean "
-                          "timeout?",
+  EXPECT_EQ(error_of({"--rdzv-conf=join_timeout=3,last_cal_timeout=1", "p"}),
+            "ddprun: --rdzv-conf: no rendezvous has the key 'last_cal_timeout'; did you mean "
+            "last_call_timeout?");
+  EXPECT_EQ(error_of({"--rdzv-conf=last_call=1", "p"}),
+            "ddprun: --rdzv-conf: no rendezvous has the key 'last_call'; did you mean "
+            "last_call_timeout?");
+  // Of a back end that somebody has written for himself.
+  EXPECT_THAT(job_of({"--rdzv-conf=overlap_timeout=1,overlap=1", "p"}).notices,
+              ElementsAre("--rdzv-conf: no rendezvous has the key 'overlap_timeout', ignored; did "
+                          "you mean read_timeout?",
                           "--rdzv-conf: no rendezvous has the key 'overlap', ignored"));
   EXPECT_EQ(error_of({"--rdzv-conf=timeout", "p"}),
             "ddprun: --rdzv-conf: 'timeout' is not KEY=VALUE,...: there is no value for 'timeout'");
-  EXPECT_THAT(error_of({"--rdzv-conf=a=1,", "p"}), HasSubstr("there is no key"));
+  EXPECT_THAT(error_of({"--rdzv-conf=grow=1,", "p"}), HasSubstr("there is no key"));
 }
 
 TEST(Parse, ADoctorNeedsNoProgram) {

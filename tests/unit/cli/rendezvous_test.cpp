@@ -109,8 +109,41 @@ TEST(Rendezvous, PortsAreTorchruns) {
             "ddprun: --rdzv-endpoint: 'h' has no port; write h:PORT");
   EXPECT_THAT(refusal_of({"--nnodes=2", "--rdzv-endpoint=30000", "--rdzv-backend=c10d"}),
               HasSubstr("'30000' has no host; write localhost:30000"));
-  for (const char* zero : {"--rdzv-endpoint=h:0", "--master-port=0"})
-    EXPECT_THAT(refusal_of({"--nnodes=2", zero}), HasSubstr("port 0 lets the system choose"));
+  EXPECT_THAT(refusal_of({"--nnodes=2", "--rdzv-endpoint=h:0"}),
+              AllOf(HasSubstr("port 0 lets the system choose"), HasSubstr("write h:29500")));
+  EXPECT_THAT(
+      refusal_of({"--nnodes=2", "--master-port=0"}),
+      AllOf(HasSubstr("port 0 lets the system choose"), HasSubstr("write a port, such as 29500")));
+}
+
+// What is advised is taken, then.
+TEST(Rendezvous, AnEndpointWithASlipIsPutRight) {
+  const auto refusal = [](const std::string& endpoint, const char* backend = "c10d") {
+    return refusal_of(
+        {"--nnodes=2", "--rdzv-backend=" + std::string(backend), "--rdzv-endpoint=" + endpoint});
+  };
+  const std::string option = "ddprun: --rdzv-endpoint: ";
+  EXPECT_EQ(refusal("http://gpu01:29400"),
+            option + "'http://gpu01:29400' is a URL; write gpu01:29400");
+  EXPECT_EQ(refusal("tcp://[fd00::1]:29400/x?y"),
+            option + "'tcp://[fd00::1]:29400/x?y' is a URL; write [fd00::1]:29400");
+  EXPECT_EQ(refusal("2001:db8::10:29400"),
+            option +
+                "'2001:db8::10:29400' is an IPv6 address without its brackets; write "
+                "[2001:db8::10]:29400");
+  EXPECT_EQ(endpoint_of({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=2001:db8::10"}),
+            "[2001:db8::10]:29400");
+  for (const char* without : {"2001:db8::10", "[2001:db8::10]"})
+    EXPECT_EQ(refusal(without, "static"),
+              option + "'2001:db8::10' has no port; write [2001:db8::10]:PORT");
+  for (const char* port : {"gpu01:", "gpu01:x", "gpu01:70000"})
+    EXPECT_THAT(refusal(port), HasSubstr("is not a port; write gpu01:PORT, from 1 to 65535"));
+  EXPECT_EQ(refusal_of({"--nnodes=2", "--master-addr=http://gpu01:29500"}),
+            "ddprun: --master-addr: 'http://gpu01:29500' is a URL; write --master-addr gpu01 "
+            "--master-port 29500");
+  EXPECT_EQ(refusal_of({"--nnodes=2", "--master-addr=http://gpu01"}),
+            "ddprun: --master-addr: 'http://gpu01' is a URL; write --master-addr gpu01");
+  EXPECT_THAT(refusal_of({"--nnodes=2", "--master-addr=a:b:c"}), HasSubstr("is not a host"));
 }
 
 TEST(Rendezvous, WhatTheEndpointMakesMeaninglessIsSaid) {
@@ -195,8 +228,8 @@ TEST(Rendezvous, ConfIsRead) {
               ElementsAre("--rdzv-conf: ddprun needs no close_timeout, protocol, ignored"));
   EXPECT_THAT(refusal_of(and_more(kStatic, {"--rdzv-conf=store_type=file"})),
               HasSubstr("nodes meet over TCP only"));
-  EXPECT_THAT(notices_of(and_more(kStatic, {"--rdzv-conf=last_cal_timeout=5"})),
-              ElementsAre(HasSubstr("did you mean last_call_timeout?")));
+  EXPECT_THAT(refusal_of(and_more(kStatic, {"--rdzv-conf=last_cal_timeout=5"})),
+              HasSubstr("did you mean last_call_timeout?"));
 }
 
 TEST(Rendezvous, ANodeMaySayWhichAddressItHas) {

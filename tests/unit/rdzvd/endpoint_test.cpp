@@ -33,6 +33,12 @@ TEST(Endpoint, MistakesAreNamed) {
   for (const char* text : {"host:", "host:x", "host:65536", "host:-1", "[::1]x", "[::1]:"})
     EXPECT_THAT(parse_endpoint(text).error().text, HasSubstr("does not end with :PORT")) << text;
   EXPECT_THAT(parse_endpoint("[::1").error().text, HasSubstr("has a [ without ]"));
+  EXPECT_EQ(parse_endpoint("29400").error().text, "'29400' has no host; write :29400");
+  EXPECT_EQ(parse_endpoint("http://head:29400/").error().text,
+            "'http://head:29400/' is a URL; write head:29400");
+  EXPECT_EQ(parse_endpoint("fd00::1:29400").error().text,
+            "'fd00::1:29400' is an IPv6 address without its brackets; write [fd00::1]:29400");
+  EXPECT_THAT(parse_endpoint("a:b:c").error().text, HasSubstr("is no address"));
 }
 
 TEST(ListenAddress, LiteralsAreBoundExactly) {

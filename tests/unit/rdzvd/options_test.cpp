@@ -47,12 +47,27 @@ TEST(Options, DefaultsAreWhatTheTextsSay) {
   EXPECT_EQ(said->log_level, none->log_level);
 }
 
+TEST(Options, AnotherNameOfAnOptionIsUnderstood) {
+  const std::vector<std::pair<const char*, const char*>> meant{
+      {"--port", "--listen"},      {"--bind", "--listen"},
+      {"--host", "--listen"},      {"--lisen", "--listen"},
+      {"--htp", "--http"},         {"--max-conections", "--max-connections"},
+      {"--memory", "--max-memory"}};
+  for (const auto& [wrong, right] : meant)
+    EXPECT_EQ(parse_options({wrong, "1"}).error().text, "there is no option " + std::string(wrong) +
+                                                            "; did you mean " + right +
+                                                            "? See rdzvd --help");
+  EXPECT_EQ(parse_options({"--xyz"}).error().text, "there is no option --xyz; see rdzvd --help");
+  EXPECT_EQ(parse_options({"29400"}).error().text,
+            "'29400' belongs to no option; see rdzvd --help");
+}
+
 TEST(Options, MistakesNameTheOption) {
   for (const char* size : {"", "G", "1", "63M", "-1", "1.5G", "99999999999G"})
     EXPECT_THAT(parse_options({"--max-memory", size}).error().text, HasSubstr("--max-memory is"))
         << size;
   for (const char* word : {"--lis", "-l", "--http", "word", "--help=1"})
-    EXPECT_THAT(parse_options({word}).error().text, HasSubstr("see rdzvd --help")) << word;
+    EXPECT_THAT(parse_options({word}).error().text, HasSubstr("ee rdzvd --help")) << word;
 }
 
 }  // namespace
