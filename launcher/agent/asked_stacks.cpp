@@ -17,6 +17,16 @@ constexpr std::chrono::milliseconds kLongest{5'000};
 
 }  // namespace
 
+std::string rank_files(const std::string& folder, const std::vector<int>& ranks) {
+  std::string text;
+  const bool all = ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size());
+  if (ranks.size() > 1 && all)
+    text = std::to_string(ranks.front()) + ".." + std::to_string(ranks.back());
+  else
+    for (const int rank : ranks) text += (text.empty() ? "" : ",") + std::to_string(rank);
+  return folder + "/rank_" + (ranks.size() > 1 ? "{" + text + "}" : text) + ".txt";
+}
+
 AskedStacks::AskedStacks(boost::asio::io_context& io, process::SpawnSettings settings,
                          std::string search_path)
     : io_(io), taker_(io, std::move(settings), std::move(search_path)) {}

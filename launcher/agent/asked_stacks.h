@@ -13,6 +13,10 @@
 
 namespace ddprun::agent {
 
+// The files of `ranks` (global, sorted, not empty) in `folder`, as a shell takes them:
+// "/logs/stacks_1/rank_0.txt", ".../rank_{0..3}.txt", ".../rank_{0,2}.txt". Pure.
+std::string rank_files(const std::string& folder, const std::vector<int>& ranks);
+
 // Used on the thread that runs `io`, which has to be the one that starts processes.
 class AskedStacks {
  public:

@@ -210,12 +210,12 @@ void Membership::say_drained(const membership::SayDrained& order) {
 }
 
 void Membership::take_stacks(const membership::TakeStacks& order) {
-  hooks_.take_stacks(order.id, [this, id = order.id](Result<std::string> folder) {
+  hooks_.take_stacks(order.id, [this, id = order.id](Result<std::string> files) {
     protocol::StacksDone done{.id = id, .path = {}, .failed = {}};
-    if (folder)
-      done.path = *folder;
+    if (files)
+      done.path = *files;
     else
-      done.failed = folder.error().text;
+      done.failed = files.error().text;
     obey(member_.on_stacks(now(), std::move(done)));
   });
 }

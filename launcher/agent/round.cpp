@@ -223,16 +223,22 @@ void Round::take_stacks(const std::vector<int>& local_ranks, const supervise::Si
 void Round::take_stacks(const std::string& name, AskedStacks::Done done) {
   const std::string folder = parts_.directory.path() + "/" + name;
   std::vector<stacks::Target> targets;
+  std::vector<int> ranks;
   if (stage_ == Stage::running)
     for (int local_rank : group_.running()) {
-      const std::string rank = std::to_string(parts_.job.plan.rank_of(local_rank));
+      ranks.push_back(parts_.job.plan.rank_of(local_rank));
       const pid_t pid = workers_.pid(local_rank);
-      targets.push_back({pid, "rank " + rank + ", pid " + std::to_string(pid) + ":",
-                         folder + "/rank_" + rank + ".txt"});
+      targets.push_back(
+          {pid, "rank " + std::to_string(ranks.back()) + ", pid " + std::to_string(pid) + ":",
+           rank_files(folder, {ranks.back()})});
     }
   // Whoever asks wants to read them, however the job ends.
   if (!targets.empty()) parts_.directory.keep();
-  asked_stacks_.take(folder, std::move(targets), std::move(done));
+  asked_stacks_.take(folder, std::move(targets),
+                     [folder, ranks, done = std::move(done)](Result<std::string> written) {
+                       if (!written) return done(written);
+                       done({boost::system::in_place_value, rank_files(folder, ranks)});
+                     });
 }
 
 void Round::carry_out(const supervise::SignalOrder& order) {

@@ -194,7 +194,7 @@ void Member::on(Time, const protocol::Notice& message) {
 
 void Member::on(Time, const protocol::TakeStacks& message) {
   if (work_ == Work::running) return give(TakeStacks{message.id});
-  give(Send{protocol::StacksDone{.id = message.id, .path = {}, .failed = "no worker runs here"}});
+  give(Send{protocol::StacksDone{.id = message.id, .path = {}, .failed = {}}});
 }
 
 Orders Member::on_lost(Time now, const std::string& how) {

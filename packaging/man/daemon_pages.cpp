@@ -118,7 +118,8 @@ the same, again every two seconds, until Ctrl\-C
 ends the run on all its nodes
 .TP
 .BI stacks " RUN"
-lets each node write the stacks of its workers to a file, and says where
+lets each node write the stacks of its workers to files, rank_\fIN\fR.txt for rank
+\fIN\fR, and names them
 .TP
 .B store ls
 the keys of the server's common store

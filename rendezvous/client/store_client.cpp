@@ -22,7 +22,7 @@ Result<StoreClient> StoreClient::connect(ClientOptions options) {
   const Clock::time_point deadline = Clock::now() + options.connect_timeout;
   for (milliseconds delay = kFirstDelay;; delay = std::min(delay * 3 / 2, kLongestDelay)) {
     Result<StoreClient> client = attempt(options, deadline);
-    if (client) return client;
+    if (client || !options.retries) return client;
     if (Clock::now() + delay >= deadline) {
       return Error{"no store was reached at " + options.host + ":" + std::to_string(options.port) +
                    " within " + std::to_string(options.connect_timeout.count()) +

@@ -25,8 +25,9 @@ using std::chrono::milliseconds;
 struct ClientOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
-  // Look-up, connecting and greeting together are retried until this has passed.
+  // Look-up, connecting and greeting together may take so long, and are retried until then.
   milliseconds connect_timeout{30'000};
+  bool retries = true;  // false: the first failure counts
   // How long the answer to a request may take, where the request itself waits for nothing.
   milliseconds reply_timeout{60'000};
   // Put before every key. PyTorch's is "/"; keys that begin otherwise are invisible to its clients.

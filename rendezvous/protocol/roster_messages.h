@@ -183,8 +183,8 @@ struct Pong {
 
 struct StacksDone {
   std::uint64_t id = 0;               // of the TakeStacks
-  std::optional<std::string> path;    // on this node; none: they could not be taken
-  std::optional<std::string> failed;  // why not
+  std::optional<std::string> path;    // of the files, on this node: "/logs/rank_{4..7}.txt"
+  std::optional<std::string> failed;  // why there are none; neither: no worker runs here
 };
 
 // First on a connection of rdzvctl, which sends one of these and reads one answer.

@@ -28,6 +28,13 @@ Result<ServerMessage> read_answer(client::Connection& connection, client::Clock:
   }
 }
 
+// Without an endpoint a daemon is asked; not all jobs have one.
+std::string where_else(const Endpoint& server) {
+  if (server.port != kDefaultRdzvPort) return "";
+  return "; is an rdzvd there? A job with --rdzv-backend static is at --endpoint HOST:29500, the "
+         "--master-addr and --master-port of its ddprun";
+}
+
 }  // namespace
 
 Result<ServerMessage> ask(const Endpoint& server, const protocol::AgentMessage& question,
@@ -35,7 +42,7 @@ Result<ServerMessage> ask(const Endpoint& server, const protocol::AgentMessage& 
   const auto until = client::Clock::now() + limit;
   const auto failed = [&](const std::string& why) { return Error{to_text(server) + ": " + why}; };
   auto connection = client::Connection::open(server.host, server.port, until);
-  if (!connection) return failed(connection.error().text);
+  if (!connection) return failed(connection.error().text + where_else(server));
   std::string bytes;
   protocol::encode_opening(bytes, protocol::kRosterProtocol);
   protocol::encode(bytes, question);

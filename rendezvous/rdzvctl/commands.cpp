@@ -110,14 +110,18 @@ int stacks(const Options& options) {
       options, protocol::AskStacks{.run = options.run}, kStacksLimit);
   if (!answer) return fail(answer.error().text);
   int code = 0;
+  bool some = false;
   for (const auto& node : answer->nodes) {
+    some = some || node.path;
     if (node.path) {
       print(printable(node.node + ": " + *node.path) + "\n");
+    } else if (node.failed) {
+      code = fail(node.node + ": no stacks: " + *node.failed);
     } else {
-      code = fail(node.node + ": no stacks: " + node.failed.value_or("it does not say why"));
+      print(printable(node.node + ": no worker runs there") + "\n");  // a spare
     }
   }
-  return code;
+  return some || code != 0 ? code : fail("run " + options.run + " has no workers now");
 }
 
 // Keys as the wire has them, so that those of every client can be seen.
@@ -125,6 +129,7 @@ Result<client::StoreClient> connect_store(const Options& options) {
   return client::StoreClient::connect({.host = options.endpoint.host,
                                        .port = options.endpoint.port,
                                        .connect_timeout = kLimit,
+                                       .retries = false,
                                        .reply_timeout = kLimit,
                                        .key_prefix = ""});
 }
@@ -139,7 +144,9 @@ int list_keys(client::StoreClient& store) {
 
 int store_command(const Options& options) {
   auto store = connect_store(options);
-  if (!store) return fail(store.error().text);
+  if (!store)
+    return fail(to_text(options.endpoint) + " lets nobody into a store: " + store.error().text +
+                "; that of a round is at its workers' MASTER_ADDR:MASTER_PORT");
   if (options.command == Command::store_list) return list_keys(*store);
   if (options.command == Command::store_get) {
     const auto value = store->get(options.key, std::chrono::milliseconds(0));

@@ -7,6 +7,8 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/variables_map.hpp>
 
+#include "rendezvous/base/nearest.h"
+
 namespace ddprun::rdzvctl {
 namespace {
 
@@ -47,9 +49,12 @@ Result<Options> set_command(Options options, Words words) {
   const std::string first = words.empty() ? "" : words.front();
   const Usage* usage = take_command(words);
   if (usage == nullptr) {
-    return Error{
-        (first.empty() ? "a command is missing" : "'" + first + "' is no command that is known") +
-        std::string("; see rdzvctl --help")};
+    if (first.empty()) return Error{"a command is missing; see rdzvctl --help"};
+    const std::string said = first == "store" && words.size() > 1 ? first + " " + words[1] : first;
+    std::vector<std::string_view> commands;
+    for (const Usage& each : kUsages) commands.push_back(each.words);
+    return Error{"'" + said + "' is no command" + did_you_mean(said, commands) +
+                 (nearest_of(said, commands).empty() ? "; see" : " See") + " rdzvctl --help"};
   }
   if (words.size() < usage->least || words.size() > usage->most)
     return Error{"usage: rdzvctl " + std::string(usage->usage)};
@@ -78,6 +83,9 @@ Result<Options> parse_options(const Words& words, const std::optional<std::strin
                   .style(allow_long | long_allow_adjacent | long_allow_next)
                   .run(),
               given);
+  } catch (const po::unknown_option& option) {
+    return Error{"there is no option " + option.get_option_name() +
+                 "; did you mean --endpoint? See rdzvctl --help"};
   } catch (const po::error& error) {
     return Error{std::string(error.what()) + "; see rdzvctl --help"};
   }

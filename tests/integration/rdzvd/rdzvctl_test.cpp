@@ -50,6 +50,27 @@ TEST_F(Rdzvctl, ShowsTheRuns) {
   EXPECT_THAT(unknown.err, HasSubstr("there is no run other here"));
 }
 
+TEST(RdzvctlWords, SlipsArePutRight) {
+  const auto error_of = [](std::vector<std::string> words) {
+    words.insert(words.begin(), DDPRUN_RDZVCTL);
+    const Finished end = run(words);
+    EXPECT_EQ(end.code, 2);
+    return end.err;
+  };
+  EXPECT_THAT(error_of({"stats"}), HasSubstr("did you mean status?"));
+  EXPECT_THAT(error_of({"store", "list"}), HasSubstr("'store list' is no command"));
+  EXPECT_THAT(error_of({"--port", "1", "status"}), HasSubstr("did you mean --endpoint?"));
+  EXPECT_THAT(error_of({"--endpoint", "29400", "status"}),
+              HasSubstr("'29400' has no host; write :29400"));
+}
+
+TEST(RdzvctlWords, WhereNobodyListensOtherPlacesAreNamed) {
+  const Finished end = run({DDPRUN_RDZVCTL, "--endpoint", "127.255.255.254:29400", "status"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("127.255.255.254:29400: Connection refused; is an rdzvd there? A "
+                                 "job with --rdzv-backend static is at --endpoint HOST:29500"));
+}
+
 TEST_F(Rdzvctl, CancelsARun) {
   RawAgent a(rdzvd_.port());
   a.say(join_of("exp", "a", 1));
