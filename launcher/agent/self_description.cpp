@@ -16,6 +16,7 @@ namespace ddprun::agent {
 namespace {
 
 constexpr std::size_t kHashed = std::size_t{1} << 20;
+constexpr std::uint64_t kSeed = 0xcbf29ce484222325U;
 
 // FNV-1a, 64 bits.
 std::uint64_t hash(std::uint64_t seed, const char* bytes, std::size_t size) {
@@ -37,6 +38,12 @@ int number_of_workers(const Job& job) {
   return std::max({static_cast<int>(job.plan.workers.size()), job.spec.workers.number, 1});
 }
 
+std::string hex(std::uint64_t sum) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
+  return text;
+}
+
 }  // namespace
 
 std::string program_checksum(const std::string& path) {
@@ -44,13 +51,18 @@ std::string program_checksum(const std::string& path) {
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  std::uint64_t sum = hash(0xcbf29ce484222325U, reinterpret_cast<const char*>(&size), sizeof size);
+  std::uint64_t sum = hash(kSeed, reinterpret_cast<const char*>(&size), sizeof size);
   std::string buffer(std::min<std::size_t>(size, kHashed), '\0');
   const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
   sum = hash(sum, buffer.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
-  return text;
+  return hex(sum);
+}
+
+std::string arguments_checksum(const std::vector<std::string>& command) {
+  std::uint64_t sum = kSeed;
+  for (std::size_t i = 1; i < command.size(); ++i)
+    sum = hash(sum, command[i].c_str(), command[i].size() + 1);
+  return hex(sum);
 }
 
 protocol::Join join_of(const Job& job, const std::string& local_address,
@@ -61,6 +73,7 @@ protocol::Join join_of(const Job& job, const std::string& local_address,
                       .pid = ::getppid(),
                       .version = std::string(cli::version()),
                       .program = program_checksum(program_file(job)),
+                      .arguments = arguments_checksum(job.spec.command),
                       .addresses = {local_address},
                       .nproc = number_of_workers(job),
                       .min_nodes = spec.min_nodes,

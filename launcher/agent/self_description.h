@@ -18,4 +18,7 @@ protocol::Join join_of(const Job& job, const std::string& local_address,
 // programs: its size and its first megabyte. Empty where it cannot be read.
 std::string program_checksum(const std::string& path);
 
+// The same of what follows the program in `command`.
+std::string arguments_checksum(const std::vector<std::string>& command);
+
 }  // namespace ddprun::agent

@@ -17,7 +17,9 @@ constexpr milliseconds kPause{500};         // between look-ups, and between tri
 constexpr milliseconds kWatch{50};          // for others who come to a host that is undecided
 constexpr milliseconds kSlowLookUp{1'000};  // then it is told
 constexpr int kServerLines = 20;
-constexpr const char* kPortAdvice = "stop it, or give the nodes another port";
+constexpr const char* kPortAdvice =
+    "if it is not the server that is meant, stop it, or give the nodes "
+    "another port";
 
 membership::HostingQuestion question_of(const cli::RendezvousSpec& spec) {
   return {.fixed = spec.kind == cli::RendezvousSpec::Kind::fixed,

@@ -13,6 +13,8 @@ constexpr int kCannotWork = 125;
 // Nodes are started one after the other, and a moment without the first is no news.
 constexpr std::chrono::seconds kFirstWord{1};
 constexpr std::chrono::seconds kNextWord{10};
+constexpr std::chrono::seconds kOften{60};  // then it is no news any more
+constexpr std::chrono::seconds kLaterWord{60};
 // A membership that ends sooner is no reason to begin again at once.
 constexpr std::chrono::seconds kLasting{1};
 constexpr std::chrono::milliseconds kPauseBetweenMemberships{500};
@@ -62,7 +64,7 @@ Orders Member::on_unreachable(Time now, const std::string& why) {
 
 void Member::say_unreachable(Time now) {
   if (end_ || unreachable_.empty() || now < say_at_) return;
-  say_at_ = now + kNextWord;
+  say_at_ = now + (now < connecting_since_ + kOften ? kNextWord : kLaterWord);
   say("waiting for the rendezvous at " + options_.endpoint + ": " + unreachable_ + " (for " +
       span_text(now - connecting_since_) + ")" + also_cannot_host());
 }
@@ -104,7 +106,11 @@ void Member::send_failed(Time now) {
 }
 
 void Member::on(Time now, const protocol::Waiting& message) {
+  // What a spare hears does not change with time.
+  if (message.spare && message.text == spare_text_) return;
+  spare_text_ = message.spare ? message.text : "";
   waiting_ = message.text;
+  if (message.here < message.needed) waiting_ += "; they are to come to " + options_.endpoint;
   say_waiting(now);
 }
 

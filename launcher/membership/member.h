@@ -193,6 +193,7 @@ class Member {
   std::string cannot_host_;
   std::string unreachable_;  // why there is no connection; empty: nothing to say
   std::string waiting_;      // what the server says of others, until it is told
+  std::string spare_text_;   // the same, while this node is a spare: the last one
   Time waiting_since_{};
   Time connecting_since_{};
   Time say_at_{};

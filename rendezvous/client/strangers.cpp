@@ -23,7 +23,8 @@ std::string describe_stranger(std::string_view bytes) {
       bytes.size() >= 2 && (bytes[0] == '\x15' || bytes[0] == '\x16') && bytes[1] == '\x03';
   if (tls) return "a program that wants TLS";
   const std::string answer = " (it answers '" + first_line(bytes) + "')";
-  if (bytes.starts_with("HTTP/")) return "a web server" + answer;
+  // Without a status line where it takes the request for one of HTTP/0.9, as Python's does.
+  if (bytes.starts_with("HTTP/") || bytes.starts_with("<!DOCTYPE ")) return "a web server" + answer;
   if (bytes.starts_with("SSH-")) return "an SSH server" + answer;
   return "a program that is neither ddprun nor rdzvd" + answer;
 }

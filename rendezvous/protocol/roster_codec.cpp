@@ -84,8 +84,10 @@ Result<Message> decode_as(std::string_view json, const Types& types) {
 
 }  // namespace
 
+// Where the server should be there may be a program that waits for a line, such as a web server,
+// and answers this one.
 void encode(std::string& out, const AgentMessage& message) {
-  encode_frame(out, json_of(message, kAgentTypes));
+  encode_frame(out, json_of(message, kAgentTypes) + "\n");
 }
 
 Result<void> encode(std::string& out, const ServerMessage& message) {

@@ -15,6 +15,9 @@ namespace ddprun::protocol {
 // longer than the other side would take is cut, so whatever is sent can be read. What is cut fits
 // into the 1 MiB of a message, so only a StatusAnswer can be too large, which is an Error, and
 // nothing is appended; an Assignment has room for 4,096 nodes.
+//
+// A newline ends the JSON of an agent's message, so that a foreign program which reads lines
+// answers.
 void encode(std::string& out, const AgentMessage& message);
 Result<void> encode(std::string& out, const ServerMessage& message);
 

@@ -81,6 +81,7 @@ void fields(V& v, Visited<V, Join>& m) {
   v.number("pid", m.pid, 0, kMaxCount);
   v.name("version", m.version, kMaxName);
   v.text("program", m.program, kMaxName);
+  v.text("arguments", m.arguments, kMaxName);
   v.texts("addresses", m.addresses, kMaxLines, kMaxName);
   v.name("local_addr", m.local_addr, kMaxName);
   v.number("store_port", m.store_port, 1, 65535);

@@ -107,8 +107,9 @@ struct Join {
   std::string run;   // run id, 1 to 256 bytes
   std::string node;  // node name, 1 to 128 bytes
   int pid = 0;
-  std::string version;  // of ddprun
-  std::string program;  // checksum of the program, any text
+  std::string version;                   // of ddprun
+  std::string program;                   // checksum of the program, any text
+  std::optional<std::string> arguments;  // checksum of its arguments; none: not known
   // Where the node can be reached, literals; the local address of this connection comes first.
   std::vector<std::string> addresses;
   std::optional<std::string> local_addr;  // --local-addr: advertised whatever the others are

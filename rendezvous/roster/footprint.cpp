@@ -38,7 +38,8 @@ std::size_t beside(const protocol::Assignment& assignment) {
 
 std::size_t footprint(const Join& join) {
   std::size_t sum = sizeof join + beside(join.run) + beside(join.node) + beside(join.version) +
-                    beside(join.program) + beside(join.addresses) + beside(join.local_addr);
+                    beside(join.program) + beside(join.arguments) + beside(join.addresses) +
+                    beside(join.local_addr);
   if (join.held) sum += beside(join.held->server) + beside(join.held->assignment);
   if (join.former) sum += beside(join.former->server) + beside(join.former->run_directory);
   return sum;

@@ -96,7 +96,7 @@ void Run::wake_for_waiting(std::optional<Time>& at) const {
   if (changed_) sooner(at, *told_waiting_ + kWaitingPause);
   const bool finished_wait =
       phase_ == Phase::running && std::ranges::any_of(round_->nodes, &RoundNode::finished);
-  if (phase_ == Phase::forming || finished_wait) sooner(at, *told_waiting_ + kWaitingRepeat);
+  if (phase_ == Phase::forming || finished_wait) sooner(at, tell_again_at());
 }
 
 std::vector<MemberId> Run::connections() const {

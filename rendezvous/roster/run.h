@@ -160,6 +160,7 @@ class Run {
   void tell_differences();
   Gathering gathering(Time now) const;
   void tell_waiting(Time now);
+  Time tell_again_at() const;  // though nothing has changed; somebody was told
   void tell_spares(Time now);
 
   // run_failures.cpp: what failed, and what follows
@@ -190,6 +191,9 @@ class Run {
   std::string budget_text() const;
   // "node b"; "node b (node rank 1)" where another node of the last round has the same name.
   std::string called(const std::string& node, std::optional<int> node_rank) const;
+  std::string name_of(const std::string& node, std::optional<int> node_rank) const;
+  // "4 on a, b, 2 on c": of the node ranks that have each value.
+  std::string values_text(const std::map<std::string, std::vector<int>>& by_value) const;
 
   const Server& server_;
   Terms terms_;
@@ -212,6 +216,7 @@ class Run {
   int restarts_ = 0;
   std::optional<Cause> last_failure_;
   bool told_programs_ = false;
+  bool told_arguments_ = false;
   bool told_nproc_ = false;
 
   // While forming.

@@ -20,6 +20,9 @@ inline constexpr std::chrono::hours kMaxSilence{1};  // interval times attempts
 inline constexpr std::size_t kSmallWorld = 16;
 inline constexpr std::chrono::seconds kWaitingPause{1};
 inline constexpr std::chrono::seconds kWaitingRepeat{10};
+// After a minute it is no news any more.
+inline constexpr std::chrono::seconds kWaitingOften{60};
+inline constexpr std::chrono::seconds kWaitingRepeatLater{60};
 
 inline constexpr int kExitNodeLost = 125;   // ddprun's own: it could not do its work
 inline constexpr int kExitCancelled = 143;  // as if every ddprun had got a SIGTERM

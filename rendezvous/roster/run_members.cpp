@@ -164,10 +164,14 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
 }
 
 std::string Run::called(const std::string& node, std::optional<int> node_rank) const {
+  return "node " + name_of(node, node_rank);
+}
+
+std::string Run::name_of(const std::string& node, std::optional<int> node_rank) const {
   const auto same = [&](const protocol::AssignedNode& each) { return each.node == node; };
   const bool unique = !round_ || std::ranges::count_if(round_->assignment.nodes, same) < 2;
-  if (unique || !node_rank) return "node " + node;
-  return "node " + node + " (node rank " + std::to_string(*node_rank) + ")";
+  if (unique || !node_rank) return node;
+  return node + " (node rank " + std::to_string(*node_rank) + ")";
 }
 
 void Run::admit_challengers(Time now, MemberId holder) {

@@ -17,16 +17,8 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1" || address == "localhost";
 }
 
-// "a and b have 4, c has 2": the values by the names that have them.
-std::string values_text(const std::map<std::string, std::vector<std::string>>& by_value) {
-  std::vector<std::string> parts;
-  for (const auto& [value, nodes] : by_value)
-    parts.push_back(value + " on " +
-                    (nodes.size() <= 3
-                         ? list_text(nodes)
-                         : nodes.front() + " and " + std::to_string(nodes.size() - 1) + " others"));
-  return list_text(parts);
-}
+// Node ranks by the value that they have.
+using ByValue = std::map<std::string, std::vector<int>>;
 
 }  // namespace
 
@@ -162,24 +154,40 @@ void Run::grow(Time now) {
 }
 
 void Run::tell_differences() {
-  std::map<std::string, std::vector<std::string>> programs;
-  std::map<std::string, std::vector<std::string>> nprocs;
-  for (const protocol::AssignedNode& node : round_->assignment.nodes) {
-    const std::string& program = members_.at(node.member).join.program;
+  ByValue programs, arguments, nprocs;
+  for (int rank = 0; rank < static_cast<int>(round_->assignment.nodes.size()); ++rank) {
+    const auto& node = round_->assignment.nodes[static_cast<std::size_t>(rank)];
+    const Join& join = members_.at(node.member).join;
     // It could not be read there, which that node says itself.
-    if (!program.empty()) programs[program].push_back(node.node);
-    nprocs[std::to_string(node.nproc)].push_back(node.node);
+    if (!join.program.empty()) programs[join.program].push_back(rank);
+    if (join.arguments) arguments[*join.arguments].push_back(rank);
+    nprocs[std::to_string(node.nproc)].push_back(rank);
   }
-  const MemberId first = *round_->nodes.front().member;
-  if (programs.size() > 1 && !std::exchange(told_programs_, true))
-    send({first},
-         protocol::Notice{
-             "the nodes do not run the same program (checksums: " + values_text(programs) + ")"},
-         "the programs differ");
-  if (nprocs.size() > 1 && !std::exchange(told_nproc_, true))
-    send({first},
-         protocol::Notice{"the nodes have different numbers of workers: " + values_text(nprocs)},
-         "nproc differs");
+  const auto tell = [&](const ByValue& values, bool& told, const std::string& what,
+                        const std::string& end) {
+    if (values.size() < 2 || std::exchange(told, true)) return;
+    send({*round_->nodes.front().member}, protocol::Notice{what + values_text(values) + end},
+         "the nodes differ");
+  };
+  tell(programs, told_programs_, "the nodes do not run the same program (checksums: ", ")");
+  tell(arguments, told_arguments_,
+       "the nodes do not give the program the same arguments (checksums: ", ")");
+  tell(nprocs, told_nproc_, "the nodes have different numbers of workers: ", "");
+}
+
+std::string Run::values_text(const std::map<std::string, std::vector<int>>& by_value) const {
+  std::vector<std::string> parts;
+  for (const auto& [value, ranks] : by_value) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 3); ++i)
+      names.push_back(
+          name_of(round_->assignment.nodes[static_cast<std::size_t>(ranks[i])].node, ranks[i]));
+    parts.push_back(value + " on " +
+                    (ranks.size() <= 3
+                         ? list_text(names)
+                         : names.front() + " and " + std::to_string(ranks.size() - 1) + " others"));
+  }
+  return list_text(parts);
 }
 
 Gathering Run::gathering(Time now) const {
@@ -201,8 +209,13 @@ Gathering Run::gathering(Time now) const {
   return all;
 }
 
+Time Run::tell_again_at() const {
+  const bool early = *told_waiting_ < since_ + kWaitingOften;
+  return *told_waiting_ + (early ? kWaitingRepeat : kWaitingRepeatLater);
+}
+
 void Run::tell_waiting(Time now) {
-  const bool repeat = told_waiting_ && now >= *told_waiting_ + kWaitingRepeat;
+  const bool repeat = told_waiting_ && now >= tell_again_at();
   const bool at_once =
       members_.size() <= kSmallWorld || !told_waiting_ || now >= *told_waiting_ + kWaitingPause;
   if (!repeat && !(changed_ && at_once)) return;
@@ -219,7 +232,8 @@ void Run::tell_waiting(Time now) {
                               .left = all.last_call ? all.last_call : all.until_over};
     waiting.nodes.resize(std::min(waiting.nodes.size(), kListed));
     waiting.missing_ranks.resize(std::min(waiting.missing_ranks.size(), kListed));
-    send(connections(), std::move(waiting), changed_ ? "who is here has changed" : "10 s passed");
+    send(connections(), std::move(waiting),
+         changed_ ? "who is here has changed" : "nothing has changed");
   }
   changed_ = false;
   told_waiting_ = now;

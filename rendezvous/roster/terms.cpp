@@ -21,10 +21,23 @@ std::string say(const Join& join) {
   return "node " + join.node;
 }
 
+// Two ddpruns of one host have one name.
+std::string with_pid(int pid, bool needed) {
+  return needed ? " (pid " + std::to_string(pid) + ")" : "";
+}
+
+std::string newcomer(const Terms& terms, const Join& join) {
+  return say(join) + with_pid(join.pid, join.node == terms.node);
+}
+
+std::string first(const Terms& terms, const Join& join) {
+  return "node " + terms.node + with_pid(terms.pid, join.node == terms.node);
+}
+
 std::string differ(const Terms& terms, const Join& join, const std::string& option,
                    const std::string& here, const std::string& there) {
-  return say(join) + " says " + option + " " + here + ", node " + terms.node + " says " + option +
-         " " + there + ": all nodes of run " + terms.run + " must say the same";
+  return newcomer(terms, join) + " says " + option + " " + here + ", " + first(terms, join) +
+         " says " + option + " " + there + ": all nodes of run " + terms.run + " must say the same";
 }
 
 std::string nnodes(int min, int max) {
@@ -64,6 +77,7 @@ bool compatible(const std::string& a, const std::string& b) {
 Terms terms_of(const Join& first, const Server& server) {
   return {.run = first.run,
           .node = first.node,
+          .pid = first.pid,
           .version = first.version,
           .min_nodes = first.min_nodes,
           .max_nodes = first.max_nodes,
@@ -80,8 +94,8 @@ Terms terms_of(const Join& first, const Server& server) {
 
 std::optional<std::string> conflict(const Terms& terms, const Join& join) {
   if (!compatible(terms.version, join.version))
-    return say(join) + " runs ddprun " + join.version + ", node " + terms.node + " runs ddprun " +
-           terms.version + ": install the same version on all nodes";
+    return newcomer(terms, join) + " runs ddprun " + join.version + ", " + first(terms, join) +
+           " runs ddprun " + terms.version + ": install the same version on all nodes";
   if (terms.static_ranks != join.static_ranks)
     return differ(terms, join, "--rdzv-backend", join.static_ranks ? "static" : "c10d",
                   terms.static_ranks ? "static" : "c10d");

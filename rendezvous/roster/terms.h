@@ -12,6 +12,7 @@ namespace ddprun::roster {
 struct Terms {
   std::string run;
   std::string node;  // who said it
+  int pid = 0;       // of that ddprun
   std::string version;
   int min_nodes = 1;
   int max_nodes = 1;

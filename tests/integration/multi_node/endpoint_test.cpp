@@ -17,11 +17,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Answers one connection with `bytes` and reads until it is closed.
+// Answers one connection with `bytes`, at once or when it has read a line, and reads until it is
+// closed.
 class OneAnswer {
  public:
-  explicit OneAnswer(std::string bytes)
-      : thread_([this, bytes = std::move(bytes)] { serve(bytes); }) {}
+  explicit OneAnswer(std::string bytes, bool to_a_line = false)
+      : to_a_line_(to_a_line), thread_([this, bytes = std::move(bytes)] { serve(bytes); }) {}
   ~OneAnswer() { thread_.join(); }
   std::string port() const { return std::to_string(port_.number()); }
 
@@ -32,6 +33,8 @@ class OneAnswer {
   }
   void serve(const std::string& bytes) {
     const int fd = ::accept4(port_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
+    for (char c = 0; to_a_line_ && c != '\n';)
+      if (::read(fd, &c, 1) <= 0) break;
     ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     char rest[4096];
     while (::read(fd, rest, sizeof rest) > 0) {
@@ -39,6 +42,7 @@ class OneAnswer {
     ::close(fd);
   }
 
+  bool to_a_line_;
   LoopbackPort port_;
   int listening_ = listen(port_);
   std::thread thread_;
@@ -56,6 +60,15 @@ TEST(EndpointTest, AWebServerIsNamedAtOnce) {
   const Finished end = node_at(server.port(), 1)->finish();
   EXPECT_EQ(end.code, 125);
   EXPECT_THAT(end.err, HasSubstr("127.0.0.1:" + server.port() + " is taken by a web server"));
+}
+
+// As Python's http.server: it waits for a line, and answers it without a word of HTTP.
+TEST(EndpointTest, AWebServerThatReadsLinesIsNamedAtOnce) {
+  const OneAnswer server("<!DOCTYPE HTML>\n<html lang=\"en\">\n", /*to_a_line=*/true);
+  const Finished end = node_at(server.port(), 1)->finish();
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("is taken by a web server (it answers '<!DOCTYPE HTML>')"));
+  EXPECT_LT(end.took, std::chrono::seconds(5));
 }
 
 TEST(EndpointTest, AServerThatNeverAnswersIsSaidAndGivenUpInTime) {

@@ -250,6 +250,8 @@ TEST_F(RosterClientTest, AnotherProtocolIsRefusedWithBothNumbers) {
 
 TEST(StrangerTest, IsDescribedByWhatItAnswers) {
   EXPECT_EQ(describe_stranger(std::string_view("\x15\x03\x01", 3)), "a program that wants TLS");
+  EXPECT_EQ(describe_stranger("<!DOCTYPE HTML>\n<html lang"),
+            "a web server (it answers '<!DOCTYPE HTML>')");
   EXPECT_EQ(describe_stranger("SSH-2.0-x\r\n"), "an SSH server (it answers 'SSH-2.0-x')");
   EXPECT_EQ(describe_stranger(std::string_view("\1A", 2)),
             "a program that is neither ddprun nor rdzvd (it answers '?A')");

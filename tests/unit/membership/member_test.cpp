@@ -458,6 +458,23 @@ TEST_F(MemberTest, ARefusalEndsWithItsReason) {
   EXPECT_EQ(verdict.text, "node rank 1 is taken");
 }
 
+TEST_F(MemberTest, WhereTheOthersAreExpectedIsTold) {
+  join(true);
+  member_.on_message(kStart, protocol::Waiting{.text = "1 of 2 are here", .here = 1, .needed = 2});
+  EXPECT_EQ(only<Say>(member_.on_time(kStart + 1s)).text,
+            "1 of 2 are here; they are to come to a:29400");
+}
+
+TEST_F(MemberTest, ASpareSaysItsLineOnce) {
+  join(true);
+  const protocol::Waiting spare{.text = "this node is a spare", .spare = true};
+  EXPECT_EQ(all<Say>(member_.on_message(kStart + 2s, spare)).size(), 1u);
+  EXPECT_TRUE(all<Say>(member_.on_message(kStart + 9s, spare)).empty());
+  protocol::Waiting other = spare;
+  other.text = "round 1 runs; this node is a spare";
+  EXPECT_EQ(all<Say>(member_.on_message(kStart + 10s, other)).size(), 1u);
+}
+
 TEST_F(MemberTest, WaitingIsToldAfterASecondUnlessItIsOver) {
   join(true);
   const Orders told = member_.on_message(kStart, protocol::Waiting{.text = "1 of 2 are here"});

@@ -57,6 +57,15 @@ TEST(Forming, AllGetTheSameAssignment) {
   EXPECT_FALSE(server.got<Notice>(members[0])) << "one line for the job";
 }
 
+TEST(Forming, WhoWaitsHearsOfNothingNewLessOftenAfterAMinute) {
+  ServerOfRuns server;
+  const MemberId a = server.connect(node("a", 2, 2));
+  server.pass_alive(61s);
+  EXPECT_EQ(server.all<Waiting>(a).size(), 1u + 6u);
+  server.pass_alive(120s);
+  EXPECT_EQ(server.all<Waiting>(a).size(), 1u + 6u + 2u);
+}
+
 TEST(Forming, ARangeClosesAtTheLastCallOrWhenFull) {
   ServerOfRuns server;
   const MemberId a = server.connect(node("a", 2, 3));
@@ -215,6 +224,39 @@ TEST(Forming, DifferentProgramsAreAllowedAndSaidOnce) {
   EXPECT_EQ(server.last<Notice>(a).text,
             "the nodes do not run the same program (checksums: abc on a, def on b)");
   EXPECT_FALSE(server.got<Notice>(b));
+}
+
+TEST(Forming, DifferentArgumentsAreSaidAndNodesOfOneNameToldApart) {
+  ServerOfRuns server;
+  Join first = node("vm", 1, 2), second = node("vm", 1, 2);
+  first.arguments = "111";
+  second.arguments = "222";
+  const MemberId a = server.connect(first);
+  server.connect(second);
+  EXPECT_EQ(server.last<Notice>(a).text,
+            "the nodes do not give the program the same arguments (checksums: 111 on vm (node "
+            "rank 0), 222 on vm (node rank 1))");
+}
+
+TEST(Forming, WhatNobodyKnowsDoesNotDiffer) {
+  ServerOfRuns server;
+  Join first = node("a", 1, 2), second = node("b", 1, 2);
+  first.arguments = "111";  // the other one is older
+  second.program = "";
+  const MemberId a = server.connect(first);
+  server.connect(second);
+  EXPECT_FALSE(server.got<Notice>(a));
+}
+
+TEST(Forming, TwoDdprunsOfOneHostAreToldApartWhereTheyContradict) {
+  ServerOfRuns server;
+  Join first = node("vm", 2, 2), second = node("vm", 3, 3);
+  first.pid = 11;
+  second.pid = 12;
+  server.connect(first);
+  EXPECT_EQ(server.last<Refused>(server.connect(second)).why,
+            "node vm (pid 12) says --nnodes 3, node vm (pid 11) says --nnodes 2: all nodes of run "
+            "r must say the same");
 }
 
 TEST(Forming, AThousandNodesCostAMessageEachAndNotAThousand) {
