@@ -197,5 +197,59 @@ TEST_P(DaemonTest, WhoDoesNotComeBackIsLost) {
 INSTANTIATE_TEST_SUITE_P(Each, DaemonTest, testing::Values(true, false),
                          [](const auto& each) { return each.param ? "fixed" : "by_arrival"; });
 
+// It was taken for lost, and comes back while another job begins under the same run id.
+TEST(LateNodeTest, ItEndsAsItsOwnJobHasEndedAndTheNextOneIsNotDisturbed) {
+  const FixedJob job(
+      2, {"--rdzv-id", "job", "--rdzv-conf", "keep_alive_interval=1,keep_alive_max_attempt=2"});
+  const Daemon daemon(job.port());
+  const auto first = job.node(0, shell("echo up; exec sleep 60"));
+  const auto late = job.node(1, shell("echo up; exec sleep 60"));
+  ASSERT_TRUE(first->wait_for_output("up") && late->wait_for_output("up"));
+  const pid_t launcher = launcher_of(*late);
+  ::kill(launcher, SIGSTOP);
+  ASSERT_TRUE(comes_to_state(launcher, 'T'));
+  const std::string cause = "is lost: it did not answer 2 pings";
+  const Finished lost = first->finish();
+  EXPECT_EQ(lost.code, 125);
+  EXPECT_THAT(lost.err, HasSubstr(cause));
+
+  const auto next = job.node(0, shell("echo new"));
+  ASSERT_TRUE(next->wait_for_error("node rank 1 is missing"));
+  ::kill(launcher, SIGCONT);
+  const Finished end = late->finish();
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr(cause));
+  EXPECT_EQ(next->out(), "") << "it has not begun with the old node";
+  const auto other = job.node(1, shell("echo new"));
+  for (const auto& node : {next.get(), other.get()}) {
+    const Finished well = node->finish();
+    EXPECT_EQ(well.code, 0) << well.err;
+    EXPECT_EQ(well.out, "new\n");
+  }
+}
+
+// As when a host is lost on which rdzvd runs, too.
+TEST(LateNodeTest, OneStartedAnewBesideAnewDaemonIsOfTheNextJob) {
+  const FixedJob job(2, {"--rdzv-id", "job"});
+  Daemon daemon(job.port());
+  const auto first = job.node(0, shell("echo up; exec sleep 60"));
+  const auto second = job.node(1, shell("echo up; exec sleep 60"));
+  ASSERT_TRUE(first->wait_for_output("up") && second->wait_for_output("up"));
+  daemon.end(SIGKILL);
+  ASSERT_TRUE(first->wait_for_error("lost the rendezvous at"));
+  ::kill(launcher_of(*second), SIGKILL);
+  daemon.start();
+  const auto anew = job.node(1, shell("echo new"));
+  const Finished end = first->finish();
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("another ddprun came in its place after the server was lost"));
+  const auto other = job.node(0, shell("echo new"));
+  for (const auto& node : {anew.get(), other.get()}) {
+    const Finished well = node->finish();
+    EXPECT_EQ(well.code, 0) << well.err;
+    EXPECT_EQ(well.out, "new\n");
+  }
+}
+
 }  // namespace
 }  // namespace ddprun::test
