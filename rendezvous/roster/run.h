@@ -143,6 +143,10 @@ class Run {
   void await(Time now, RoundNode& node);
   bool wants_place(const Member& member, std::size_t node_rank) const;
   bool joined_anew(std::size_t node_rank) const;
+  // An agent takes an embedded server for lost with the connection, and comes back to none.
+  bool may_return(Cause::Kind kind) const {
+    return kind == Cause::Kind::node_lost && !server_.embedded;
+  }
   bool is_stranger(const Member& member) const { return taking_back_ && member.newcomer(); }
   std::size_t own_members() const;
   std::optional<std::size_t> awaited() const;

@@ -160,7 +160,7 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
   }
   if (!round_) return;
   // Nobody is left to be told.
-  if (node != nullptr && phase_ == Phase::running && members_.empty() && return_by_)
+  if (node != nullptr && phase_ == Phase::running && members_.empty() && may_return(cause.kind))
     return await(now, *node);
   const bool too_few = own_members() < static_cast<std::size_t>(terms_.min_nodes);
   if (too_few && needs_all()) {

@@ -149,8 +149,7 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   erase(it);
   unheard_.erase(id);
   changed_ = true;
-  // An agent takes an embedded server for lost with the connection, and comes back to none.
-  if (kind == Cause::Kind::node_lost && !server_.embedded)
+  if (may_return(kind))
     return_by_ = now + std::min<nanoseconds>(terms_.reconnect_timeout, kMaxSilence);
   if (kind == Cause::Kind::node_left) {
     text += " left: " + how;

@@ -173,6 +173,21 @@ TEST(Returns, TheOnlyNodeOfARoundGoesOn) {
   EXPECT_TRUE(server.got<Closed>(again));
 }
 
+TEST(Returns, ButNotAfterItHasLeft) {
+  ServerOfRuns server;
+  const Join join = node("b", 1, 2);
+  const MemberId a = server.connect(node("a", 1, 2));
+  const MemberId b = server.connect(join);
+  server.reset(b);
+  server.say(a, Drained{0, 40000});
+  server.say(a, Leave{"stopped by SIGTERM"});
+  const MemberId again = server.connect(server.holding(join, b));
+  EXPECT_EQ(server.runs->snapshot(server.now, "r")->state, Snapshot::State::waiting);
+  server.say(again, Drained{0, 40000});
+  server.pass_alive(30s);
+  EXPECT_EQ(server.last<Assignment>(again).round, 2);
+}
+
 TEST(Returns, NotIfItStaysAway) {
   ServerOfRuns server;
   const Join join = node("a", 1, 1);
@@ -207,13 +222,30 @@ TEST(Returns, ARunThatHasLostAllItsNodesIsKeptForThemAndForNobodyElse) {
 
 TEST(Returns, NotForLongerThanAReturnMayTake) {
   AtWork job(3);
+  job.server.pass(3s);
   for (const MemberId id : job.ids) job.server.reset(id);
   job.server.pass(5s - 1ms);
   EXPECT_EQ(job.server.runs->size(), 1u);
   job.server.pass(1ms);
-  EXPECT_EQ(job.server.runs->size(), 0u);
+  EXPECT_EQ(job.server.runs->size(), 0u) << "whenever a ping would be due";
   EXPECT_FALSE(job.server.wake_at);
   EXPECT_EQ(job.server.runs->memory_bytes(), 0u);
+}
+
+// Whatever a job says, no server keeps for ever what is left of it.
+TEST(Returns, NobodyIsAwaitedForDays) {
+  for (const bool ended : {true, false}) {
+    ServerOfRuns server;
+    Join join = node("a", ended ? 1 : 2, ended ? 1 : 2);
+    join.reconnect_timeout = join.join_timeout = 1000h;
+    const MemberId a = server.connect(join);
+    if (ended) server.say(a, protocol::Finished{0});
+    if (!ended) server.reset(a);
+    server.pass(59min);
+    EXPECT_GT(server.runs->memory_bytes(), 0u);
+    server.pass(2min);
+    EXPECT_EQ(server.runs->memory_bytes(), 0u);
+  }
 }
 
 TEST(Returns, ANodeThatWaitedForTheFirstRoundWaitsOn) {
@@ -227,6 +259,18 @@ TEST(Returns, ANodeThatWaitedForTheFirstRoundWaitsOn) {
   EXPECT_EQ(server.former(again).run_directory, join.former->run_directory);
   server.connect(node("b", 2, 2));
   EXPECT_TRUE(server.got<Assignment>(again));
+}
+
+// Nor does a node that comes back to it make room for itself.
+TEST(Returns, WhoComesBackToAFullServerFindsItsRun) {
+  ServerOfRuns server({.max_memory_bytes = 12'000});
+  Join join = node("a", 2, 2);
+  const MemberId a = server.connect(join);
+  join.former = server.former(a);
+  join.program = std::string(5'000, 'x');  // more than half of the memory is for one run
+  server.reset(a);
+  EXPECT_TRUE(server.got<Refused>(server.connect(join)));
+  EXPECT_EQ(server.runs->size(), 1u) << "it is there for the others";
 }
 
 // Room for others comes before room for those who may come back.
