@@ -271,6 +271,8 @@ TEST(Elastic, AClaimThatDoesNotFitIsNoMembership) {
   job.joins[0].node = "x";
   const MemberId x = job.server.connect(job.joins[0]);
   EXPECT_TRUE(job.server.got<Restart>(x));
+  EXPECT_EQ(job.server.runs->snapshot(job.server.now, "r")->state, Snapshot::State::waiting)
+      << "and no round to take back";
 }
 
 }  // namespace

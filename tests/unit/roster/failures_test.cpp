@@ -194,7 +194,7 @@ TEST(Failures, ATimeLimitOfOneNodeEndsTheJobOnAllOfThem) {
 }
 
 TEST(Failures, ASpareThatIsStoppedEndsNobodyElse) {
-  Two job(3, 0, 2, 2);
+  Two job(0, 2, 2, 3);
   job.server.say(job.ids[2], Leave{"stopped by SIGTERM", 143});
   for (const MemberId id : {job.a(), job.b()}) {
     EXPECT_FALSE(job.server.got<Abort>(id));
@@ -286,6 +286,16 @@ TEST(Failures, TheLossOfTheNodeThatFailedExplainsNothing) {
   job.server.reset(job.b());
   job.server.answer_pings();
   EXPECT_EQ(job.server.last<Abort>(job.a()).exit_code, 9);
+}
+
+TEST(Failures, WhoHasEndedWellAndGoesIsNotWaitedFor) {
+  Two job(0, 3, 3, 3);
+  job.server.say(job.ids[2], Finished{0});
+  job.server.say(job.a(), job.failed(0, 3));
+  job.server.answer_pings(job.b());
+  EXPECT_FALSE(job.server.got<Abort>(job.b()));
+  job.server.reset(job.ids[2]);
+  EXPECT_EQ(job.server.last<Abort>(job.b()).exit_code, 3);
 }
 
 TEST(Failures, ASilentNodeIsLostAfterThreePings) {

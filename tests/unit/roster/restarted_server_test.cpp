@@ -133,6 +133,31 @@ TEST(RestartedServer, AWholeNewJobIsNotKeptWaitingByTheOldOne) {
   }
 }
 
+// Enough nodes are there, but they are not of one job.
+TEST(RestartedServer, StrangersDoNotMakeUpForAnOldNodeThatIsLost) {
+  ServerOfRuns old;
+  std::vector<Join> joins;
+  std::vector<MemberId> ids;
+  for (const std::string name : {"a", "b", "c"}) {
+    joins.push_back(node(name, 3, 3));
+    ids.push_back(old.connect(joins.back()));
+  }
+  ServerOfRuns server;
+  std::vector<MemberId> back;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Join join = old.holding(joins[i], ids[i]);
+    join.held->server = join.former->server = "old";
+    back.push_back(server.connect(join));
+  }
+  const MemberId x = server.connect(node("x", 3, 3));
+  const MemberId y = server.connect(node("y", 3, 3));
+  server.reset(back[0]);
+  EXPECT_EQ(server.last<Abort>(back[1]).cause.node, "a");
+  EXPECT_FALSE(server.got<Abort>(x));
+  server.connect(node("z", 3, 3));
+  EXPECT_EQ(server.last<Assignment>(y).round, 0);
+}
+
 TEST(RestartedServer, WhoComesBackToARunThatOthersHaveBegunAnewIsRefused) {
   for (const int min : {1, 2}) {
     Resumed job(min);
