@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::string_view kAnyText = "…", kAnyLines = "...";
 constexpr std::string_view kExitCode = "[exit code ";
+constexpr std::string_view kPort = "--master-port ";
+
+void replace_all(const std::string& old, const std::string& by, std::string& text) {
+  for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += by.size())
+    text.replace(at, old.size(), by);
+}
 
 bool fits(std::string_view pattern, std::string_view line) {
   const std::size_t any = pattern.find(kAnyText);
@@ -32,6 +38,17 @@ bool fit(std::span<const std::string> pattern, std::span<const std::string> line
 }
 
 }  // namespace
+
+void use_port(const std::string& port, Example& example) {
+  const std::size_t option = example.command.find(kPort);
+  if (option == std::string::npos) return;
+  const std::size_t begin = option + kPort.size();
+  const std::size_t end = example.command.find_first_not_of("0123456789", begin);
+  const std::string old = example.command.substr(begin, end - begin);
+  if (old.empty()) return;
+  replace_all(old, port, example.command);
+  for (std::string& line : example.output) replace_all(old, port, line);
+}
 
 bool shows(const std::vector<std::string>& pattern, const std::vector<std::string>& lines) {
   return fit(pattern, lines);

@@ -17,6 +17,10 @@ struct Example {
 
 std::vector<Example> examples_in(const std::string& page);
 
+// Puts `port` where the example has that of its --master-port, in the command and in the output:
+// the page's own may be taken. Without --master-port nothing changes.
+void use_port(const std::string& port, Example& example);
+
 // Pure. Whether the lines are what the example shows.
 bool shows(const std::vector<std::string>& pattern, const std::vector<std::string>& lines);
 
