@@ -60,6 +60,9 @@ check_with_lintian() {
   ! grep -q '^[EW]:' <<<"$found" || die "lintian complains about the Debian packages, see above"
 }
 
+# SCRIPT WORDS…: bash runs it with mounts and processes of its own, which end with it.
+apart() { unshare --mount --pid --fork --kill-child bash -ec "$@"; }
+
 # In a Debian that has nothing but these packages and what they depend on: the tests of someone who has just installed
 # them.
 try_in_a_bare_debian() {
@@ -73,28 +76,56 @@ try_in_a_bare_debian() {
     { tail -n 20 build/package/bare.log && die "the packages could not be installed into a bare Debian"; }
   cp packaging/smoke.sh "$root/tmp/"
   # shellcheck disable=SC2016 # for the inner shell
-  unshare --mount --pid --fork --kill-child bash -c '
-    mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/bash /tmp/smoke.sh' "$root" ||
+  apart 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/bash /tmp/smoke.sh' \
+    "$root" ||
     die "what the packages install does not do what it should"
   rm -rf "$root"
 }
 
-# On this machine, whose changes go to a tmpfs: there are a compiler and LibTorch, but no source tree.
+# FOLDER: mounts this machine as FOLDER/root; what is changed there goes to a tmpfs.
+# shellcheck disable=SC2016 # for the inner shell
+mount_copy='
+    root=$0/root
+    mount -t tmpfs tmpfs "$0"
+    mkdir "$0"/{upper,work,root}
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$root"
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs tmpfs "$root/tmp"'
+
+# There are a compiler and LibTorch, but no source tree.
 try_with_a_compiler() {
   local debs=$PWD/build/package
   say "installing libddp-dev over this machine, which forgets it, and building a program with it"
   # shellcheck disable=SC2016 # for the inner shell
-  DEBS=$debs TORCH=$torch_root TREE=$PWD unshare --mount --pid --fork --kill-child bash -ec '
-    keep=$(mktemp -d) && mount -t tmpfs tmpfs "$keep" && mkdir "$keep"/{upper,work,root,debs,consumer,torch}
-    mount -t overlay overlay -o "lowerdir=/,upperdir=$keep/upper,workdir=$keep/work" "$keep/root"
-    root=$keep/root
-    mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/tmp"
+  DEBS=$debs TORCH=$torch_root TREE=$PWD apart "$mount_copy"'
     cp "$DEBS"/*.deb "$root/tmp/" && cp -r tests/integration/consumer/project "$root/tmp/consumer"
     cp packaging/smoke.sh packaging/smoke_sdk.sh "$root/tmp/"
     mkdir "$root/tmp/torch" && mount --bind "$TORCH" "$root/tmp/torch"
     mount -t tmpfs tmpfs "$root/$TREE"
-    exec chroot "$root" /bin/bash /tmp/smoke_sdk.sh' ||
+    exec chroot "$root" /bin/bash /tmp/smoke_sdk.sh' "$copy" ||
     die "a program could not be built with what libddp-dev installs"
+}
+
+# In many a container root may not mount: what cannot be tried there is said, and is no error.
+try_packages() {
+  local said copy=$PWD/build/package/copy
+  if [[ $(id -u) != 0 ]]; then
+    say "the packages were NOT tried: only root can install them into a Debian of their own"
+    return
+  fi
+  mkdir -p "$copy"
+  # shellcheck disable=SC2016 # for the inner shell
+  if ! said=$(apart 'mount -t tmpfs tmpfs "$0" && mkdir "$0/proc" && mount -t proc proc "$0/proc"' "$copy" 2>&1); then
+    say "the packages were NOT tried: nothing can be mounted here (${said%%$'\n'*})"
+    return
+  fi
+  try_in_a_bare_debian
+  if ! said=$(apart "$mount_copy" "$copy" 2>&1); then
+    say "no program was built with libddp-dev: an overlay of / cannot be mounted here (${said%%$'\n'*})"
+    return
+  fi
+  try_with_a_compiler
 }
 
 cmd_package() {
@@ -111,12 +142,7 @@ cmd_package() {
   make_tar "$version"
   make_rpm "$version"
   check_with_lintian
-  if [[ $(id -u) == 0 ]]; then
-    try_in_a_bare_debian
-    try_with_a_compiler
-  else
-    say "the packages were NOT tried: only root can install them into a Debian of their own"
-  fi
+  try_packages
   say "in build/package:"
   (cd build/package && sha256sum -- *.tar.gz *.deb *.rpm)
 }
