@@ -9,10 +9,20 @@ make_source_archive() {
   git archive --prefix="ddprun-$version/" HEAD | gzip -9n >"build/package/ddprun-$version.tar.gz"
 }
 
+# cache_file FILE NAME=VALUE…: a file for cmake -C, so that a value may have a blank or a quotation mark in it.
+cache_file() {
+  local word
+  for word in "${@:2}"; do
+    printf 'set(%s [==[%s]==] CACHE STRING "" FORCE)\n' "${word%%=*}" "${word#*=}"
+  done >"$1"
+}
+
 # The Debian packages out of the source archive and nothing else, so that the archive is known to be whole.
 make_debian_packages() {
-  local version=$1 source=$PWD/build/package/ddprun-$1 options=(-DTorch_ROOT="$torch_root" "${@:2}")
-  [[ ${CI:-} != true ]] || options+=(-DDDPRUN_WERROR=ON)
+  local version=$1 source=$PWD/build/package/ddprun-$1 cache=$PWD/build/package/options.cmake
+  local options=(Torch_ROOT="$torch_root" "${@:2}")
+  [[ ${CI:-} != true ]] || options+=(DDPRUN_WERROR=ON)
+  cache_file "$cache" "${options[@]#-D}"
   # The build folder stays for the next time.
   if [[ -d $source ]]; then
     find "$source" -mindepth 1 -maxdepth 1 ! -name 'obj-*' -exec rm -rf {} +
@@ -22,7 +32,7 @@ make_debian_packages() {
   [[ $(head -n 1 "$source/debian/changelog") == "ddprun ($version-"* ]] ||
     die "packaging/debian/changelog does not begin with version $version of CMakeLists.txt"
   rm -f build/package/*.{deb,changes,buildinfo}
-  (cd "$source" && DDPRUN_JOBS=$(jobs_that_fit) DDPRUN_CMAKE_OPTIONS="${options[*]}" CCACHE_BASEDIR=$source \
+  (cd "$source" && DDPRUN_JOBS=$(jobs_that_fit) DDPRUN_CMAKE_CACHE=$cache CCACHE_BASEDIR=$source \
     dpkg-buildpackage -us -uc -b --no-check-builddeps >"../debian.log" 2>&1) ||
     { tail -n 30 build/package/debian.log && die "the Debian packages were not made; all of it: build/package/debian.log"; }
 }
