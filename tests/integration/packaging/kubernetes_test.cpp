@@ -52,6 +52,23 @@ TEST(Kubernetes, AMistakeInAFileWouldBeFound) {
   EXPECT_THROW(read_yaml("a: 1\n  b: 2\n"), std::runtime_error);
 }
 
+// Kubernetes kills what is left after the grace, and gives a container 64 MiB of /dev/shm.
+void expect_room_and_time(const json::value& pod) {
+  EXPECT_GT(pod.at("terminationGracePeriodSeconds").as_int64(), 30) << "--shutdown-timeout";
+  const json::value& volume = pod.at("volumes").at(0);
+  EXPECT_EQ(volume.at("emptyDir").at("medium"), "Memory");
+  const json::value& mount = pod.at("containers").at(0).at("volumeMounts").at(0);
+  EXPECT_EQ(mount.at("name"), volume.at("name"));
+  EXPECT_EQ(mount.at("mountPath"), "/dev/shm");
+}
+
+TEST(Kubernetes, PodsHaveSharedMemoryAndTimeToStop) {
+  const json::value job = example("indexed-job.yaml").at(1);
+  expect_room_and_time(job.at_pointer("/spec/template/spec"));
+  const json::value set = example("jobset.yaml").at(0);
+  expect_room_and_time(set.at_pointer("/spec/replicatedJobs/0/template/spec/template/spec"));
+}
+
 // Starts two pods, and returns what each has shown. `variables` are those of a pod by its number.
 template <class F>
 std::vector<Finished> run_two_pods(const Words& options, const F& variables) {
