@@ -89,8 +89,7 @@ class Run {
     std::optional<int> node_rank;   // in the last round
     std::vector<protocol::Started::Worker> workers;
     std::size_t bytes = 0;  // of it in member_bytes_
-
-    bool newcomer() const { return !join.former; }
+    bool newcomer = true;   // it was no part of the run before it came
   };
   struct RoundNode {
     std::optional<MemberId> member;  // none: it has gone, or is away
@@ -147,7 +146,7 @@ class Run {
   bool may_return(Cause::Kind kind) const {
     return kind == Cause::Kind::node_lost && !server_.embedded;
   }
-  bool is_stranger(const Member& member) const { return taking_back_ && member.newcomer(); }
+  bool is_stranger(const Member& member) const { return taking_back_ && member.newcomer; }
   std::size_t own_members() const;
   std::optional<std::size_t> awaited() const;
   std::optional<std::size_t> replaced() const;

@@ -194,7 +194,8 @@ bool Run::needs_all() const {
 }
 
 void Run::abort(Cause cause, int exit_code, const std::string& why) {
-  release_strangers();
+  // A cancellation means whoever is there.
+  if (cause.kind != Cause::Kind::cancelled) release_strangers();
   end(protocol::Abort{.round = round_ ? std::optional(round_->assignment.round) : std::nullopt,
                       .cause = std::move(cause),
                       .exit_code = exit_code,

@@ -58,7 +58,9 @@ std::optional<MemberId> Run::holder_of(std::optional<int> node_rank) const {
 Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
   Member& member =
       members_
-          .insert_or_assign(from.id, Member{.join = join, .address = from.address, .heard = now})
+          .insert_or_assign(
+              from.id,
+              Member{.join = join, .address = from.address, .heard = now, .newcomer = !join.former})
           .first->second;
   member.join.held.reset();
   count(member);
@@ -149,8 +151,7 @@ void Run::lose(Time now, MemberId id, Cause::Kind kind, const std::string& how) 
   erase(it);
   unheard_.erase(id);
   changed_ = true;
-  if (may_return(kind))
-    return_by_ = now + std::min<nanoseconds>(terms_.reconnect_timeout, kMaxSilence);
+  if (may_return(kind)) return_by_ = now + longest_return();
   if (kind == Cause::Kind::node_left) {
     text += " left: " + how;
   } else if (kind == Cause::Kind::misused) {
@@ -203,6 +204,7 @@ void Run::keep_alive(Time now) {
   }
   send(std::move(asked), protocol::Ping{++last_ping_}, "keep-alive");
   for (const MemberId id : silent) {
+    if (!members_.contains(id)) continue;  // with the one before it the run has ended
     close({id}, "it did not answer " + count_text(terms_.ping_attempts, "ping"));
     lose(now, id, Cause::Kind::node_lost,
          "it did not answer " + count_text(terms_.ping_attempts, "ping") + " within " +
@@ -215,6 +217,7 @@ void Run::drop_silent(Time now) {
   for (const MemberId id : asked_)
     if (now >= members_.at(id).answer_by) silent.push_back(id);
   for (const MemberId id : silent) {
+    if (!members_.contains(id)) continue;  // as above
     close({id}, "it did not answer, and another ddprun claims to be this node");
     lose(now, id, Cause::Kind::node_lost,
          "it did not answer within " + span_text(kAnswer) +

@@ -40,16 +40,21 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
     return false;
   const int rank = protocol::place_of(join.held->assignment, join.held->member)->node_rank;
   RoundNode& node = round_->nodes.at(static_cast<std::size_t>(rank));
+  bool challenged = false;
   if (node.member) {
     const MemberId old = *node.member;
     if (members_.at(old).join.pid != join.pid) return false;
     erase(members_.find(old));
     unheard_.erase(old);
-    for (Challenger& each : challengers_)
-      if (each.holder == old) each.holder = from.id;
+    for (Challenger& each : challengers_) {
+      if (each.holder != old) continue;
+      each.holder = from.id;
+      challenged = true;
+    }
     close({old}, "its agent has come back on another connection");
   }
   Member& member = admit(now, from, join);
+  member.newcomer = false;  // older agents do not say which run they were part of
   set_busy_round(member, round_->assignment.round);
   member.node_rank = rank;
   node.member = from.id;
@@ -62,6 +67,7 @@ bool Run::take_back(Time now, const Peer& from, const Join& join) {
     if (std::exchange(node.away, false)) settle_by_ = now + kSettle;
   }
   node.away = false;
+  if (challenged) ask(now, from.id);
   return true;
 }
 

@@ -123,6 +123,7 @@ Decision Runs::on_time(Time now) {
   }
   for (const std::string& run : due) {
     const auto entry = runs_.find(run);
+    if (entry == runs_.end()) continue;  // it had to make room for one of those before it
     append(decision, after(now, entry, entry->second.run.on_time(now)));
   }
   finish_stacks(now, decision);
@@ -164,43 +165,48 @@ std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
   return entry == runs_.end() ? std::nullopt : std::optional(entry->second.run.snapshot(now));
 }
 
-std::optional<std::string> Runs::refusal(Time now, const Join& join) const {
+std::optional<Runs::Refusal> Runs::refusal(Time now, const Join& join) const {
   const auto entry = runs_.find(join.run);
   if (entry != runs_.end()) {
     if (entry->second.run.number_of_connections() < options_.max_members)
       return memory_refusal(join, entry->second.bytes);
-    return "run " + join.run + " has " + std::to_string(options_.max_members) +
-           " nodes, which is all that this server takes";
+    return Refusal{"run " + join.run + " has " + std::to_string(options_.max_members) +
+                   " nodes, which is all that this server takes"};
   }
   if (server_.embedded && embedded_run_) {
     const auto own = runs_.find(*embedded_run_);
     if (own == runs_.end())
-      return "run " + *embedded_run_ + ", which this ddprun served, has ended";
-    return "this endpoint belongs to run " + *embedded_run_ + ", started " +
-           span_text(own->second.run.age(now)) + " ago by node " + own->second.run.terms().node +
-           " on " + server_.host + "; node " + join.node + " wants run " + join.run +
-           ": give all nodes of one job the same --rdzv-id, and another job another endpoint";
+      return Refusal{"run " + *embedded_run_ + ", which this ddprun served, has ended"};
+    return Refusal{
+        "this endpoint belongs to run " + *embedded_run_ + ", started " +
+        span_text(own->second.run.age(now)) + " ago by node " + own->second.run.terms().node +
+        " on " + server_.host + "; node " + join.node + " wants run " + join.run +
+        ": give all nodes of one job the same --rdzv-id, and another job another endpoint"};
   }
   if (!server_.embedded && join.run == "none")
-    return "rdzvd on " + server_.host +
-           " serves many runs and cannot tell which one is meant: "
-           "give all nodes of the job the same --rdzv-id";
+    return Refusal{"rdzvd on " + server_.host +
+                   " serves many runs and cannot tell which one is meant: "
+                   "give all nodes of the job the same --rdzv-id"};
   if (runs_.size() >= options_.max_runs)
-    return "rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
-           " runs, which is all that it takes";
+    return Refusal{"rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
+                       " runs, which is all that it takes",
+                   true};
   return memory_refusal(join, 0);
 }
 
-std::optional<std::string> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
+std::optional<Runs::Refusal> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
   const std::size_t of_new = sizeof(Run) + kFirstRound;
   const std::size_t more = footprint(join) + (of_run == 0 ? of_new : 0);
   const std::string all = std::to_string(options_.max_memory_bytes);
   if (of_run + more > options_.max_memory_bytes / 2)
-    return "run " + join.run + " takes " + std::to_string(of_run) + " bytes of the server on " +
-           server_.host + "; half of its " + all + " is all that one run gets";
+    return Refusal{"run " + join.run + " takes " + std::to_string(of_run) +
+                   " bytes of the server on " + server_.host + "; half of its " + all +
+                   " is all that one run gets"};
   if (memory_bytes() + more > options_.max_memory_bytes)
-    return "the runs of the server on " + server_.host + " take " + std::to_string(memory_bytes()) +
-           " bytes, of " + all + " that they may (max_memory_bytes)";
+    return Refusal{"the runs of the server on " + server_.host + " take " +
+                       std::to_string(memory_bytes()) + " bytes, of " + all +
+                       " that they may (max_memory_bytes)",
+                   true};
   return {};
 }
 
@@ -211,8 +217,8 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
   auto entry = runs_.find(join.run);
   if (entry != runs_.end() && !join.former && entry->second.run.deserted()) forget(entry);
   auto why = refusal(now, join);
-  if (why && make_room(join)) why = refusal(now, join);
-  if (why) return answer(from.id, protocol::Refused{*why}, *why);
+  while (why && why->for_want_of_room && make_room(join)) why = refusal(now, join);
+  if (why) return answer(from.id, protocol::Refused{why->why}, why->why);
   entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
@@ -239,16 +245,16 @@ std::optional<std::string> Runs::stale(const Join& join) const {
          join.run + " since";
 }
 
-// Whoever is there comes before those who may come back.
+// Whoever is there comes before those who may come back: of these, who has been away for longest.
 bool Runs::make_room(const Join& join) {
-  bool any = false;
-  for (auto entry = runs_.begin(); entry != runs_.end();) {
-    const auto each = entry++;
-    if (each->first == join.run || !each->second.run.deserted()) continue;
-    forget(each);
-    any = true;
+  auto first = runs_.end();
+  for (auto entry = runs_.begin(); entry != runs_.end(); ++entry) {
+    if (entry->first == join.run || !entry->second.run.deserted()) continue;
+    if (first == runs_.end() || entry->second.wake_at < first->second.wake_at) first = entry;
   }
-  return any;
+  if (first == runs_.end()) return false;
+  forget(first);
+  return true;
 }
 
 // A run without connections.

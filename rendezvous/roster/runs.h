@@ -79,10 +79,14 @@ class Runs {
   Decision of_member(Time now, Entries::iterator entry, MemberId from,
                      const protocol::AgentMessage& message);
   Decision join(Time now, const Peer& from, const Join& join);
-  std::optional<std::string> refusal(Time now, const Join& join) const;
-  std::optional<std::string> memory_refusal(const Join& join, std::size_t of_run) const;
+  struct Refusal {
+    std::string why;
+    bool for_want_of_room = false;  // of all runs together
+  };
+  std::optional<Refusal> refusal(Time now, const Join& join) const;
+  std::optional<Refusal> memory_refusal(const Join& join, std::size_t of_run) const;
   std::optional<std::string> stale(const Join& join) const;
-  bool make_room(const Join& join);
+  bool make_room(const Join& join);  // false: there is nothing to forget
   void forget(Entries::iterator entry);
   Decision after(Time now, Entries::iterator entry, Decision decision);
   Decision over(Time now, Entries::iterator entry);

@@ -247,5 +247,39 @@ TEST(RestartedServer, TheNodeThatIsReplacedIsTheOneThatIsNamed) {
   EXPECT_FALSE(server.got<Abort>(c));
 }
 
+// With the old node's loss the job has ended, and the new one is a node of the next by then.
+TEST(RestartedServer, ANewNodeThatIsSilentWithAnOldOneIsNotClosedWithIt) {
+  Resumed job;
+  for (Join& join : job.joins) join.reconnect_timeout = 100s;
+  const MemberId a = job.server.connect(job.joins[0]);
+  Join other = job.fresh(1);
+  other.node = "c";
+  const MemberId c = job.server.connect(other);
+  job.server.pass(20s);
+  EXPECT_TRUE(job.server.closed.contains(a));
+  EXPECT_FALSE(job.server.closed.contains(c));
+  EXPECT_EQ(job.server.runs->size(), 1u);
+}
+
+// As agents of before say it: what they hold, and not which run they were part of.
+TEST(RestartedServer, AnOlderAgentThatIsBackIsNoStranger) {
+  Resumed job;
+  for (Join& join : job.joins) join.former.reset();
+  const MemberId a = job.server.connect(job.joins[0]);
+  job.server.pass_alive(5s);
+  EXPECT_EQ(job.server.last<Abort>(a).exit_code, 125);
+  EXPECT_EQ(job.server.runs->size(), 0u);
+}
+
+TEST(RestartedServer, WhoWantsTheRankOfANodeThatIsBackIsDecidedOn) {
+  Resumed job(2, 0, /*given_ranks=*/true);
+  const MemberId a = job.server.connect(job.joins[0]);
+  const MemberId rival = job.server.connect(job.fresh(0));
+  const MemberId again = job.server.connect(job.joins[0]);
+  EXPECT_TRUE(job.server.closed.contains(a));
+  job.server.answer_pings(again);
+  EXPECT_TRUE(job.server.got<Refused>(rival));
+}
+
 }  // namespace
 }  // namespace ddprun::roster

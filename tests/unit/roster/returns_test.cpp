@@ -224,7 +224,7 @@ TEST(Returns, NotForLongerThanAReturnMayTake) {
   AtWork job(3);
   job.server.pass(3s);
   for (const MemberId id : job.ids) job.server.reset(id);
-  job.server.pass(5s - 1ms);
+  job.server.pass(15s + 5s - 1ms);  // until it notices the silence, and its patience then
   EXPECT_EQ(job.server.runs->size(), 1u);
   job.server.pass(1ms);
   EXPECT_EQ(job.server.runs->size(), 0u) << "whenever a ping would be due";
@@ -282,6 +282,42 @@ TEST(Returns, ARunWithoutNodesIsNoReasonToRefuseAnother) {
   other.run = "other";
   EXPECT_TRUE(server.got<Welcome>(server.connect(other)));
   EXPECT_EQ(server.runs->size(), 1u);
+}
+
+TEST(Returns, WhoWantsAPlaceInACancelledRunIsCancelledAsWell) {
+  AtWork job;
+  const MemberId rival = job.start_anew(1);
+  job.server.connect(AskCancel{.run = "r", .by = "me"});
+  EXPECT_TRUE(job.server.got<Abort>(rival));
+  EXPECT_EQ(job.server.runs->size(), 0u);
+}
+
+// And no more of them than it takes.
+TEST(Returns, ARefusalThatIsNotForWantOfRoomForgetsNoRun) {
+  ServerOfRuns server({.max_members = 1});
+  server.connect(node("b", 1, 1));
+  Join away = node("a", 2, 2);
+  away.run = "away";
+  server.reset(server.connect(away));
+  EXPECT_TRUE(server.got<Refused>(server.connect(node("c", 1, 1)))) << "its run is full";
+  Join nameless = node("d", 2, 2);
+  nameless.run = "none";
+  EXPECT_TRUE(server.got<Refused>(server.connect(nameless)));
+  EXPECT_EQ(server.runs->size(), 2u);
+}
+
+TEST(Returns, OfTwoRunsWithoutNodesTheOneThatIsLongerAwayMakesRoom) {
+  ServerOfRuns server({.max_runs = 2});
+  Join first = node("a", 2, 2), second = node("b", 2, 2), third = node("c", 2, 2);
+  first.run = "z";
+  second.run = "a";
+  third.run = "m";
+  server.reset(server.connect(first));
+  server.pass(1s);
+  server.reset(server.connect(second));
+  EXPECT_TRUE(server.got<Welcome>(server.connect(third)));
+  EXPECT_FALSE(server.runs->snapshot(server.now, "z"));
+  EXPECT_TRUE(server.runs->snapshot(server.now, "a"));
 }
 
 TEST(Returns, WithAnEmbeddedServerNobodyComesBack) {
