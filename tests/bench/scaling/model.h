@@ -65,7 +65,8 @@ struct Prediction {
 };
 Prediction predict(const Costs& costs, const Cluster& cluster, double ranks);
 
-// What the simulation on one machine takes: milliseconds of time and of the server's CPU.
+// What the simulation on one machine takes: milliseconds of time, of rank_wall, and of the server's
+// CPU. The clients' clock starts later than that of the CPU, so the time may be a little less.
 struct Simulated {
   double wall = 0;
   double cpu = 0;

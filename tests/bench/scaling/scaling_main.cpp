@@ -62,8 +62,9 @@ Options parse(const std::vector<std::string>& words) {
 
 void simulate(const Options& options, const Costs& costs) {
   std::printf(
-      "\n| ranks | time: model | simulated | server CPU: model | simulated | memory of one | "
-      "bytes of one | all at once |\n|---|---|---|---|---|---|---|---|\n");
+      "\n| ranks | time: model | simulated | server CPU: model | simulated | "
+      "memory of one rank, bytes | sent for one rank, bytes | time, all at once "
+      "|\n|---|---|---|---|---|---|---|---|\n");
   for (const int ranks : kRanks) {
     if (ranks > options.most) break;
     const Simulated model = predict_storm(costs, ranks);
@@ -74,8 +75,8 @@ void simulate(const Options& options, const Costs& costs) {
     std::fflush(stdout);
   }
   std::printf(
-      "\n| agents | join, server CPU: model | simulated | time | bytes of one: model | "
-      "simulated | failure: model | simulated |\n"
+      "\n| agents | join, server CPU: model | simulated | time | "
+      "sent for one agent, bytes: model | simulated | failure: model | simulated |\n"
       "|---|---|---|---|---|---|---|---|\n");
   for (const int agents : kAgents) {
     if (agents > options.most) break;
@@ -91,8 +92,8 @@ void simulate(const Options& options, const Costs& costs) {
 
 void show_model(const Costs& costs) {
   std::printf(
-      "\n| ranks | nodes | store storm | of it CPU | wire | with a proxy | memory | beyond the "
-      "accept queue | roster join | its bytes | failure |\n"
+      "\n| ranks | nodes | store storm | of it CPU | wire | with a proxy | memory | ranks "
+      "beyond the accept queue | roster join | sent for it | failure |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const double ranks : {1e3, 1e4, 1e5}) {
     const Prediction p = predict(costs, {}, ranks);
