@@ -278,12 +278,17 @@ report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
 report::ExitDecision NodeAgent::tell_refusal(report::ExitDecision end, std::string_view cause,
                                              const std::string& text) {
   output_.note("ddprun: " + text);
+  report_without_round(end, cause, text);
+  return end;
+}
+
+void NodeAgent::report_without_round(report::ExitDecision end, std::string_view cause,
+                                     const std::string& text) {
   const std::string failed = write_report(
       job_.spec,
       json_refusal(record_of(job_.spec, job_.host, job_.timings, run_id_), cause, text, end),
       [this](const std::string& report) { output_.print(report); });
   if (!failed.empty()) output_.note("ddprun: " + failed);
-  return end;
 }
 
 // Waits for slow readers of our output as long as nobody wants us to end.

@@ -70,6 +70,7 @@ class NodeAgent {
   void on_verdict(const membership::Verdict& verdict);
   supervise::Outcome outcome_of(const membership::Verdict& verdict);
   void end_without_round(const membership::Verdict& verdict);
+  void end_as_spare(const std::string& why);
   void say_unable_soon();
   void end_unable(const membership::Verdict& verdict);
   std::chrono::nanoseconds store_patience(const membership::Verdict& verdict) const;
@@ -77,6 +78,8 @@ class NodeAgent {
   report::ExitDecision refuse(int code, const Error& error);
   report::ExitDecision tell_refusal(report::ExitDecision end, std::string_view cause,
                                     const std::string& text);
+  void report_without_round(report::ExitDecision end, std::string_view cause,
+                            const std::string& text);
   void flush();
 
   boost::asio::io_context io_;

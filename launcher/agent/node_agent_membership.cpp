@@ -255,8 +255,7 @@ supervise::Outcome NodeAgent::outcome_of(const membership::Verdict& verdict) {
 void NodeAgent::end_without_round(const membership::Verdict& verdict) {
   using Kind = membership::Verdict::Kind;
   if (verdict.kind == Kind::success) {
-    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + verdict.text);
-    decision_ = {};
+    end_as_spare(verdict.text);
   } else if (verdict.kind == Kind::local && interruption_) {
     supervise::Outcome none;
     none.cause = interruption_->cause;
@@ -270,6 +269,13 @@ void NodeAgent::end_without_round(const membership::Verdict& verdict) {
     decision_ = tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work",
                              verdict.text);
   }
+}
+
+void NodeAgent::end_as_spare(const std::string& why) {
+  const std::string text = why + "; this node was a spare and started no worker";
+  if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + text);
+  decision_ = {};
+  report_without_round(decision_, report::name_of(supervise::Cause::success), text);
 }
 
 void NodeAgent::say_unable_soon() {

@@ -40,8 +40,8 @@ struct JobRecord {
 std::string json_report(const supervise::Outcome& outcome, const Facts& facts, const JobRecord& job,
                         const ExitDecision& end);
 
-// The report of a job of which nothing was started. `cause` is "refused" or "exec_failed";
-// `message` is what stderr says, without "ddprun: ".
+// The report of a job of which nothing was started here. `cause` is "refused" or the like, and
+// "success" of a spare that was not needed; `message` is what stderr says, without "ddprun: ".
 std::string json_refusal(const JobRecord& job, std::string_view cause, std::string_view message,
                          const ExitDecision& end);
 

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "rendezvous/base/read_file.h"
 #include "tests/integration/multi_node/nodes.h"
 
 namespace ddprun::test {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -86,7 +89,8 @@ TEST(ElasticTest, ASpareEndsWithTheJob) {
   const auto a = two.node(shell("echo up; read x < " + pipe_a));
   const auto b = two.node(shell("echo up; read x < " + pipe_b));
   ASSERT_TRUE(a->wait_for_output("up") && b->wait_for_output("up"));
-  const auto spare = two.node(shell("echo never; exit 1"));
+  const std::string report = folder / "report.json";
+  const auto spare = two.node(shell("echo never; exit 1"), {"--report", report});
   ASSERT_TRUE(spare->wait_for_error("this node is a spare"));
   ASSERT_EQ(run_shell("echo > " + pipe_a + "; echo > " + pipe_b).code, 0);
   EXPECT_EQ(a->finish().code, 0);
@@ -94,6 +98,10 @@ TEST(ElasticTest, ASpareEndsWithTheJob) {
   const Finished end = spare->finish();
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(end.out, "");
+  const std::string last = "this node was a spare and started no worker";
+  EXPECT_THAT(lines(end.err).back(), EndsWith("have ended with 0; " + last));
+  EXPECT_THAT(read_file(report).value_or(""),
+              AllOf(HasSubstr("\"cause\": \"success\""), HasSubstr(last)));
 }
 
 TEST(ElasticTest, ASpareStepsInForALostNode) {
