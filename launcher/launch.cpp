@@ -12,6 +12,7 @@
 
 #include "launcher/agent/agent.h"
 #include "launcher/agent/results.h"
+#include "launcher/agent/self_description.h"
 #include "launcher/cli/parse.h"
 #include "launcher/doctor/look.h"
 #include "launcher/doctor/verdict.h"
@@ -125,6 +126,9 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   const Start start{spec, environment, node.host, timings};
   std::optional<agent::Unable> unable;
   if (!plan) unable = {process::kExitRefused, plan.error().text};
+  if (plan)
+    if (const auto why = agent::too_many_workers(spec, *plan); !why.empty())
+      unable = {process::kExitRefused, why};
   if (plan && spec.line_buffer) environment = write_line_by_line(environment, *plan);
   auto programs = agent::Programs::in(spec.chdir, environment);
   if (!unable && !programs) unable = {process::kExitRefused, programs.error().text};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "launcher/cli/version.h"
 #include "launcher/plan/command.h"
@@ -33,9 +34,11 @@ std::string program_file(const Job& job) {
   return programs ? programs->find(name).path : "";
 }
 
-// Those that it would have: without a plan there is only the user's word.
+// Those that it would have: without a plan there is only the user's word. What the server would not
+// take is the reason of a node that is unable, and that has to be told.
 int number_of_workers(const Job& job) {
-  return std::max({static_cast<int>(job.plan.workers.size()), job.spec.workers.number, 1});
+  const int planned = static_cast<int>(job.plan.workers.size());
+  return std::clamp(std::max(planned, job.spec.workers.number), 1, protocol::kMaxWorkers);
 }
 
 std::string hex(std::uint64_t sum) {
@@ -45,6 +48,14 @@ std::string hex(std::uint64_t sum) {
 }
 
 }  // namespace
+
+std::string too_many_workers(const cli::JobSpec& spec, const plan::LaunchPlan& plan) {
+  if (!spec.rendezvous.several_nodes() ||
+      std::cmp_less_equal(plan.workers.size(), protocol::kMaxWorkers))
+    return {};
+  return "a job on several nodes has at most " + std::to_string(protocol::kMaxWorkers) +
+         " workers on each, not " + std::to_string(plan.workers.size()) + "; write fewer with -n";
+}
 
 std::string program_checksum(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -14,6 +14,9 @@ namespace ddprun::agent {
 protocol::Join join_of(const Job& job, const std::string& local_address,
                        const std::vector<std::string>& reachable);
 
+// Says so where `plan` has more workers than the others of a job on several nodes can be told of.
+std::string too_many_workers(const cli::JobSpec& spec, const plan::LaunchPlan& plan);
+
 // A checksum of the file that the workers run, so that it can be said where nodes run different
 // programs: its size and its first megabyte. Empty where it cannot be read.
 std::string program_checksum(const std::string& path);

@@ -14,7 +14,6 @@ inline constexpr std::size_t kMaxPath = 4096;
 inline constexpr std::size_t kMaxLine = 2048;  // of a worker's output
 inline constexpr std::size_t kMaxLines = 64;
 inline constexpr std::size_t kMaxNodes = 4096;
-inline constexpr int kMaxWorkers = 4096;       // of one node
 inline constexpr int kMaxCount = 100'000'000;  // ranks, rounds, restarts
 
 // What names may not have in them.

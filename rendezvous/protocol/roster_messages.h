@@ -22,6 +22,9 @@ using std::chrono::nanoseconds;
 // is the opening, the frames and Refused.
 inline constexpr std::uint32_t kRosterProtocol = 1;
 
+// So many workers one node may have in a job on several.
+inline constexpr int kMaxWorkers = 4096;
+
 // Names one connection to one server, never used again by that server. A node that connects anew
 // is another member.
 using MemberId = std::uint64_t;

@@ -54,6 +54,15 @@ TEST_P(UnableTest, TooFewGpusEndAllNodes) {
   expect_both_to_say({kFine, {"--simulate-gpus", "1", "-n", "2"}, 2, "2 workers"});
 }
 
+TEST_P(UnableTest, MoreWorkersThanANodeMayHaveEndAllNodes) {
+  expect_both_to_say({kFine, {"-n", "5000"}, 2, "has at most 4096 workers on each, not 5000"});
+}
+
+// It has no plan, so the number is what the user has said.
+TEST_P(UnableTest, TooFewGpusForVeryManyWorkersEndAllNodes) {
+  expect_both_to_say({kFine, {"--simulate-gpus", "1", "-n", "5000"}, 2, "5000 workers"});
+}
+
 TEST_P(UnableTest, AFolderThatIsNotThereEndsAllNodes) {
   expect_both_to_say({kFine, {"--chdir", "/no/such/folder"}, 2, "--chdir '/no/such/folder'"});
 }
