@@ -37,7 +37,8 @@ make_debian_packages() {
     { tail -n 30 build/package/debian.log && die "the Debian packages were not made; all of it: build/package/debian.log"; }
 }
 
-# One folder that may lie anywhere, of what the Debian packages were made of.
+# One folder that may lie anywhere, of what the Debian packages were made of. The units for systemd are left out: they
+# name /usr/bin.
 make_tar() {
   local version=$1 name=ddprun-$1-linux-$(uname -m) tree
   tree=build/package/tar/$name
@@ -45,7 +46,7 @@ make_tar() {
   cmake --install build/package/ddprun-"$version"/obj-* --prefix "$tree" --strip >/dev/null
   cp LICENSE README.md "$tree/"
   tar -C build/package/tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
-    -cf - "$name" | gzip -9n >"build/package/$name.tar.gz"
+    --exclude="$name/lib/systemd" -cf - "$name" | gzip -9n >"build/package/$name.tar.gz"
 }
 
 # The same files once more, as a check that the format can be made; it is built where Debian is.
