@@ -147,6 +147,7 @@ cmd_package() {
   mapfile -t headers < <(nccl_headers)
   version=$(package_version)
   mkdir -p build/package
+  rm -f build/package/*.rpm build/package/ddprun-*.tar.gz
   make_source_archive "$version"
   say "making the Debian packages of ddprun $version"
   make_debian_packages "$version" "${headers[@]}"

@@ -44,7 +44,8 @@ expect 0 "ddprun 0" ddprun --version
 expect 0 "rank 1" ddprun -n 2 sh -c 'echo "rank $RANK"'
 # shellcheck disable=SC2016
 expect 7 "rank 1" ddprun -n 2 sh -c '[ "$RANK" = 0 ] || exit 7; sleep 60'
-expect 0 "ddprun" ddprun --doctor
+expect 0 "loopback       127.0.0.1 can be listened on" ddprun --doctor
+expect 0 $'\n0 problems' ddprun --doctor
 expect 2 "4 GPUs visible" env CUDA_VISIBLE_DEVICES=1,2,3,4 ddprun --simulate-gpus 8 -n 5 true
 expect 0 "rdzvd 0" rdzvd --version
 expect 0 "rank 1 of 2" daemon
