@@ -95,7 +95,9 @@ int write_record(const Options& options) {
     std::fflush(stdout);
     record.instructions[each.name] = *count;
   }
-  std::ofstream(options.recorded) << to_json(record);
+  std::ofstream file(options.recorded);
+  file << to_json(record);
+  if (!file.flush()) throw std::runtime_error(options.recorded + " cannot be written");
   return 0;
 }
 
