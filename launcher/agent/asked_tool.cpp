@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "launcher/process/program.h"
@@ -25,6 +26,8 @@ namespace {
 using boost::asio::posix::stream_descriptor;
 using boost::system::error_code;
 using Kind = ToolFailure::Kind;
+
+using Bytes = std::array<char, 4096>;
 
 constexpr std::size_t kMostBytes = 65'536;
 constexpr int kPatienceAfterKillMs = 200;
@@ -42,8 +45,9 @@ struct AskedTool::Running : std::enable_shared_from_this<Running> {
   void start(const std::vector<std::string>& words, const cli::Environment& environment);
   void wait_until(std::chrono::milliseconds limit);
   void read();
-  void keep(std::size_t got);
+  void keep(const Bytes& bytes, std::size_t got);
   void wait_for_end();
+  void conclude(const std::optional<process::WaitStatus>& status);
   void read_what_is_there();
   void fail(ToolFailure::Kind kind, const std::string& what);
   void finish(ToolAnswer answer);
@@ -55,7 +59,7 @@ struct AskedTool::Running : std::enable_shared_from_this<Running> {
   stream_descriptor output;
   stream_descriptor ended;  // a pidfd
   boost::asio::steady_timer timer;
-  std::array<char, 4096> buffer{};
+  Bytes buffer{};  // read() has it
   std::string text;
 };
 
@@ -100,13 +104,13 @@ void AskedTool::Running::read() {
   output.async_read_some(boost::asio::buffer(buffer),
                          [self = shared_from_this()](error_code failed, std::size_t got) {
                            if (!self->done) return;
-                           self->keep(got);
-                           if (!failed) self->read();
+                           self->keep(self->buffer, got);
+                           if (!failed && self->pid != 0) self->read();
                          });
 }
 
-void AskedTool::Running::keep(std::size_t got) {
-  text.append(buffer.data(), std::min(got, kMostBytes - text.size()));
+void AskedTool::Running::keep(const Bytes& bytes, std::size_t got) {
+  text.append(bytes.data(), std::min(got, kMostBytes - text.size()));
 }
 
 // Not for the end of what it writes: whatever it has started may hold that open for ever.
@@ -115,20 +119,28 @@ void AskedTool::Running::wait_for_end() {
     if (canceled || !self->done) return;
     const auto status = process::reap(self->ended.native_handle());
     self->pid = 0;
-    self->read_what_is_there();
-    if (status && status->success())
-      return self->finish({boost::system::in_place_value, std::move(self->text)});
-    self->fail(Kind::failed, " ended with " + std::to_string(status ? status->shell_code() : 0) +
-                                 ": " + first_line(self->text));
+    // A read may be through already, with its handler queued; ours comes behind that.
+    error_code ignored;
+    self->output.cancel(ignored);
+    boost::asio::post(self->timer.get_executor(), [self, status] { self->conclude(status); });
   });
+}
+
+void AskedTool::Running::conclude(const std::optional<process::WaitStatus>& status) {
+  if (!done) return;
+  read_what_is_there();
+  if (status && status->success()) return finish({boost::system::in_place_value, std::move(text)});
+  fail(Kind::failed, " ended with " + std::to_string(status ? status->shell_code() : 0) + ": " +
+                         first_line(text));
 }
 
 // More than the kernel keeps of a pipe comes from somebody else.
 void AskedTool::Running::read_what_is_there() {
   error_code failed;
+  Bytes last{};
   for (std::size_t all = 0; !failed && all < kMostBytes;) {
-    const std::size_t got = output.read_some(boost::asio::buffer(buffer), failed);
-    keep(got);
+    const std::size_t got = output.read_some(boost::asio::buffer(last), failed);
+    keep(last, got);
     all += got;
   }
 }
