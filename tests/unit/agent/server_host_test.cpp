@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "rendezvous/base/unique_fd.h"
@@ -20,14 +22,29 @@ using boost::asio::ip::tcp;
 class ServerHostTest : public testing::Test {
  protected:
   ServerHostTest() {
-    tcp::acceptor free_port(io_, {boost::asio::ip::address_v4::loopback(), 0});
     cli::RendezvousSpec& spec = job_.spec.rendezvous;
     spec.kind = cli::RendezvousSpec::Kind::fixed;
     spec.min_nodes = spec.max_nodes = 2;
     spec.node_rank = {.value = 0};
-    spec.endpoint.value = {.host = "192.0.2.1", .port = free_port.local_endpoint().port()};
+    spec.endpoint.value.host = "192.0.2.1";
     hooks_.connect = [this](const std::string& host) { connected_.push_back(host); };
     hooks_.waits = hooks_.cannot_host = hooks_.gave_up = hooks_.say = [](const std::string&) {};
+  }
+
+  // A port that nobody had just now, of all addresses.
+  void use(const tcp::acceptor& port) {
+    job_.spec.rendezvous.endpoint.value.port = port.local_endpoint().port();
+  }
+  tcp::acceptor take_a_port() { return {io_, tcp::endpoint(tcp::v6(), 0)}; }
+
+  // Runs the event loop until `holds`, in time.
+  bool comes_true(const std::function<bool()>& holds) {
+    const auto until = Clock::now() + 10s;
+    while (!holds() && Clock::now() < until) {
+      io_.restart();
+      io_.run_one_for(100ms);
+    }
+    return holds();
   }
 
   // Calls `what` from the event loop when all timers that fall due within `span` are due already,
@@ -61,22 +78,27 @@ class ServerHostTest : public testing::Test {
 };
 
 TEST_F(ServerHostTest, AServerThatAnswersWhileOthersAreWatchedForIsJoined) {
-  ServerHost host(io_, job_, output_, hooks_);
-  host.find(10s);
-  while (!host.undecided()) io_.run_one();
-  ASSERT_NE(host.server(), nullptr);
-  before_timers_within(60ms, [&] { EXPECT_TRUE(host.on_answer()); });
-  EXPECT_EQ(host.server(), nullptr) << "it has given its own one up";
+  std::optional<ServerHost> host;
+  for (int tries = 0; tries < 5 && !(host && host->undecided()); ++tries) {
+    use(take_a_port());  // somebody else may have it before the host does
+    connected_.clear();
+    host.emplace(io_, job_, output_, hooks_);
+    host->find(10s);
+    ASSERT_TRUE(comes_true([&] { return !connected_.empty(); }));
+  }
+  ASSERT_NE(host->server(), nullptr);
+  before_timers_within(60ms, [&] { EXPECT_TRUE(host->on_answer()); });
+  EXPECT_EQ(host->server(), nullptr) << "it has given its own one up";
   EXPECT_EQ(connected_, std::vector<std::string>{"192.0.2.1"}) << "and connects to no other";
 }
 
 // Somebody has the port at first, and has it no more when it is tried again.
 TEST_F(ServerHostTest, WhoHasJoinedElsewhereTakesThePortNoMore) {
-  std::optional<tcp::acceptor> taken(
-      std::in_place, io_, tcp::endpoint(tcp::v6(), job_.spec.rendezvous.endpoint.value.port));
+  std::optional<tcp::acceptor> taken(take_a_port());
+  use(*taken);
   ServerHost host(io_, job_, output_, hooks_);
   host.find(10s);
-  while (connected_.empty()) io_.run_one();
+  ASSERT_TRUE(comes_true([&] { return !connected_.empty(); }));
   ASSERT_EQ(host.server(), nullptr);
   taken.reset();
   before_timers_within(510ms, [&] { host.stop_looking(); });
