@@ -1,4 +1,6 @@
 // The options that are about nodes: each is read here, and settle_rendezvous puts them together.
+#include <utility>
+
 #include "launcher/cli/apply.h"
 #include "launcher/cli/values.h"
 #include "rendezvous/base/endpoint.h"
@@ -49,7 +51,9 @@ Reading rdzv_endpoint(const std::string& value, Settings& settings) {
 }
 
 Reading rdzv_conf(const std::string& value, Settings& settings) {
-  const Result<ReadConf> read = read_conf(value);
+  ReadConf before = settings.rendezvous.conf ? settings.rendezvous.conf->value : ReadConf();
+  before.unknown.clear();
+  const Result<ReadConf> read = read_conf(value, std::move(before));
   if (!read) return wrong(read.error().text);
   for (const std::string& key : read->unknown)
     settings.job.notices.push_back(settings.label + ": no rendezvous has the key '" + key +
@@ -66,7 +70,7 @@ Reading master_addr(const std::string& value, Settings& settings) {
                  (meant ? meant->host : std::string(authority)) + port);
   }
   const auto colon = value.find(':');
-  if (colon != std::string::npos && value.find(':', colon + 1) == std::string::npos) {
+  if (colon != std::string::npos && read_port(value.substr(colon + 1))) {
     return wrong("'" + value + "' has a port in it; write --master-addr " + value.substr(0, colon) +
                  " --master-port " + value.substr(colon + 1));
   }

@@ -116,9 +116,13 @@ bool certainly_one_node(const std::vector<Setting>& settings) {
 // Removes the losers that are there.
 std::string take_out(std::vector<Setting>& settings, const std::vector<std::string_view>& losers) {
   std::string labels;
+  std::string_view last;
   std::erase_if(settings, [&](const Setting& setting) {
     if (std::ranges::find(losers, setting.option->name) == losers.end()) return false;
-    if (!asks_for_nothing(setting)) labels += (labels.empty() ? "" : ", ") + setting.label;
+    const bool again = setting.option->name == last;  // it is repeatable
+    last = setting.option->name;
+    if (!again && !asks_for_nothing(setting))
+      labels += (labels.empty() ? "" : ", ") + setting.label;
     return true;
   });
   return labels;

@@ -89,8 +89,9 @@ constexpr Option kOptions[] = {
      .apply = apply::rdzv_conf,
      .help = "limits of the rendezvous: join_timeout, last_call_timeout, "
              "keep_alive_interval, keep_alive_max_attempt, read_timeout, "
-             "reconnect_timeout (seconds), is_host, grow; only checked for one node",
-     .torchrun = true},
+             "reconnect_timeout (seconds), is_host, grow; only checked for one node. Repeatable",
+     .torchrun = true,
+     .repeatable = true},
     {.name = "local-addr",
      .metavar = "HOST",
      .group = Group::rendezvous,

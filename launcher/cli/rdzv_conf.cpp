@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
+#include <utility>
 
 #include "launcher/cli/values.h"
 #include "rendezvous/base/nearest.h"
@@ -105,8 +105,11 @@ Result<bool> set_key(std::string_view key, std::string_view text, RendezvousConf
 }
 
 Result<void> read_item(std::string_view key, std::string_view value, ReadConf& result) {
+  const Milliseconds join_timeout = result.conf.join_timeout;
   const Result<bool> set = set_key(key, value, result.conf);
   if (!set) return set.error();
+  if (key == "join_timeout") result.join_timeout_said = true;
+  if (key == "timeout" && result.join_timeout_said) result.conf.join_timeout = join_timeout;
   if (*set) return {};
   const bool idle = std::ranges::find(kIdle, key) != std::end(kIdle);
   // A slip would leave the default in force; keys of private back ends are in old command lines.
@@ -121,9 +124,8 @@ Result<void> read_item(std::string_view key, std::string_view value, ReadConf& r
 
 }  // namespace
 
-Result<ReadConf> read_conf(std::string_view text) {
-  ReadConf result;
-  std::optional<Milliseconds> join_timeout;
+Result<ReadConf> read_conf(std::string_view text, ReadConf before) {
+  ReadConf result = std::move(before);
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view item = text.substr(begin, end - begin);
@@ -136,9 +138,7 @@ Result<ReadConf> read_conf(std::string_view text) {
                    (key.empty() ? "key" : "value for '" + std::string(key) + "'")};
     }
     if (const auto read = read_item(key, value, result); !read) return read.error();
-    if (key == "join_timeout") join_timeout = result.conf.join_timeout;
   }
-  if (join_timeout) result.conf.join_timeout = *join_timeout;
   return result;
 }
 

@@ -143,6 +143,13 @@ TEST(Rendezvous, AnEndpointWithASlipIsPutRight) {
             "--master-port 29500");
   EXPECT_EQ(refusal_of({"--nnodes=2", "--master-addr=http://gpu01"}),
             "ddprun: --master-addr: 'http://gpu01' is a URL; write --master-addr gpu01");
+  EXPECT_EQ(refusal_of({"--nnodes=2", "--master-addr=gpu01:29500"}),
+            "ddprun: --master-addr: 'gpu01:29500' has a port in it; write --master-addr gpu01 "
+            "--master-port 29500");
+  for (const char* nonsense : {"http:127.0.0.1", "http://", "gpu01:x"})
+    EXPECT_EQ(refusal_of({"--nnodes=2", "--master-addr=" + std::string(nonsense)}),
+              "ddprun: --master-addr: '" + std::string(nonsense) +
+                  "' is not a host; write a name or an address");
   EXPECT_THAT(refusal_of({"--nnodes=2", "--master-addr=a:b:c"}), HasSubstr("is not a host"));
 }
 
@@ -230,6 +237,20 @@ TEST(Rendezvous, ConfIsRead) {
               HasSubstr("nodes meet over TCP only"));
   EXPECT_THAT(refusal_of(and_more(kStatic, {"--rdzv-conf=last_cal_timeout=5"})),
               HasSubstr("did you mean last_call_timeout?"));
+}
+
+TEST(Rendezvous, ConfMayBeGivenInSeveralParts) {
+  const auto conf =
+      spec_of(and_more(kStatic, {"--rdzv-conf=join_timeout=9,read_timeout=1",
+                                 "--rdzv-conf=read_timeout=2,timeout=5", "--rdzv-conf=grow=0"}))
+          .conf;
+  EXPECT_EQ(conf.join_timeout, seconds(9));
+  EXPECT_EQ(conf.read_timeout, seconds(2));
+  EXPECT_FALSE(conf.grow);
+  EXPECT_THAT(notices_of(and_more(kStatic, {"--rdzv-conf=overlap=1", "--rdzv-conf=grow=0"})),
+              ElementsAre("--rdzv-conf: no rendezvous has the key 'overlap', ignored"));
+  EXPECT_THAT(notices_of({"--standalone", "--rdzv-conf=grow=0", "--rdzv-conf=timeout=5"}),
+              ElementsAre("--rdzv-conf: meaningless with --standalone, ignored"));
 }
 
 TEST(Rendezvous, ANodeMaySayWhichAddressItHas) {
