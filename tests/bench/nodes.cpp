@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "launcher/process/children.h"
 #include "tests/integration/support/loopback_port.h"
 
 namespace ddprun::bench {
@@ -87,7 +88,7 @@ SilentNodes::SilentNodes(const Setup& setup, const std::vector<Words>& launchers
 
 // A worker is the child of a launcher, and that of the guardian that was started here.
 int SilentNodes::node_of(const Life& life) const {
-  const pid_t guardian = parent_of(parent_of(life.pid));
+  const pid_t guardian = process::parent_of(process::parent_of(life.pid));
   for (std::size_t node = 0; node < launchers_.size(); ++node)
     if (launchers_[node]->pid() == guardian) return static_cast<int>(node);
   throw std::runtime_error("worker " + std::to_string(life.pid) + " is on no node");
@@ -106,12 +107,13 @@ std::int64_t SilentNodes::kill_worker(int node) {
 std::int64_t SilentNodes::kill_launcher() {
   for (const Life& life : lives_) {
     if (node_of(life) == 0) continue;
-    const pid_t launcher = parent_of(life.pid);
+    const pid_t launcher = process::parent_of(life.pid);
+    if (launcher <= 0) break;  // 0 is the whole process group
     const std::int64_t before = now_ns();
     ::kill(launcher, SIGKILL);
     return before;
   }
-  throw std::runtime_error("no worker but that of node 0");
+  throw std::runtime_error("no worker with a launcher but that of node 0");
 }
 
 std::int64_t SilentNodes::wait_for_end(int node, int code) {

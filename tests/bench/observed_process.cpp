@@ -97,15 +97,6 @@ std::vector<pid_t> children_of(pid_t pid) {
   return found;
 }
 
-pid_t parent_of(pid_t pid) {
-  std::ifstream status(proc(pid) / "status");
-  for (std::string word; status >> word;) {
-    pid_t parent = 0;
-    if (word == "PPid:" && status >> parent) return parent;
-  }
-  throw std::runtime_error("no PPid in " + (proc(pid) / "status").string());
-}
-
 double pss_megabytes(pid_t pid) {
   std::ifstream rollup(proc(pid) / "smaps_rollup");
   for (std::string word; rollup >> word;) {

@@ -37,9 +37,6 @@ class ObservedProcess {
 // The children of a process, in no order; empty when it is gone.
 std::vector<pid_t> children_of(pid_t pid);
 
-// The process that a process is the child of. Throws when it is gone.
-pid_t parent_of(pid_t pid);
-
 // Proportional set size: what of the memory the process has, shared pages divided among those who
 // share them.
 double pss_megabytes(pid_t pid);

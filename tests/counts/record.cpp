@@ -6,19 +6,14 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tests/with_commas.h"
+
 namespace ddprun::counts {
 namespace {
 
 namespace json = boost::json;
 
 constexpr char kRenew[] = "./dev counts --record renews the record";
-
-// "12,345,678".
-std::string with_commas(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
 
 std::string percent(double change) {
   std::array<char, 32> text{};
@@ -69,14 +64,15 @@ std::optional<std::string> not_comparable(const BuiltWith& recorded, const Built
 
 Verdict compare(const Record& record, const std::string& workload, std::uint64_t instructions) {
   using Kind = Verdict::Kind;
-  const std::string text = workload + ": " + with_commas(instructions) + " instructions, ";
+  const std::string text =
+      workload + ": " + with_commas(std::to_string(instructions)) + " instructions, ";
   const auto found = record.instructions.find(workload);
   if (found == record.instructions.end() || found->second == 0)
     return {Kind::unrecorded, text + "and no record of it; " + kRenew};
   const auto before = static_cast<double>(found->second);
   const double change = static_cast<double>(instructions) / before - 1;
   const std::string beside =
-      text + percent(change) + " beside the recorded " + with_commas(found->second);
+      text + percent(change) + " beside the recorded " + with_commas(std::to_string(found->second));
   if (change > kTolerance)
     return {Kind::worse,
             beside + "; find out why with callgrind_annotate. If it must be so, " + kRenew};

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tests/bench/table.h"
+#include "tests/with_commas.h"
 
 namespace ddprun::bench {
 namespace {
@@ -110,14 +111,6 @@ double position(const Axis& axis, Chart::Scale scale, double value) {
       logarithmic ? std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low)
                   : (value - axis.low) / (axis.high - axis.low);
   return kLeft + std::max(0.0, share) * (kRight - kLeft);
-}
-
-// 12,345; what is shorter stays as it is.
-std::string with_commas(std::string digits) {
-  if (digits.find('.') != std::string::npos || digits.size() < 5) return digits;
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
 }
 
 std::string tick_text(double value) {

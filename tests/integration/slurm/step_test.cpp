@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <ranges>
 
-#include "rendezvous/base/read_file.h"
+#include "launcher/process/children.h"
 #include "tests/integration/slurm/slurm_test.h"
 
 namespace ddprun::test {
@@ -20,11 +19,6 @@ const std::string kMeet = std::string(DDPRUN_TEST_WORKER) + " store 1 key\n";
 // All have met; then each waits, and leaves a file when it is told to stop.
 const std::string kSaves = "trap 'touch saved.$RANK; exit 0' TERM INT\n" + kMeet +
                            "for i in $(seq 600); do sleep 0.1; done\n";
-
-pid_t parent_of(pid_t pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  return std::atoi(stat.c_str() + stat.rfind(") ") + 4);  // behind the state, a letter
-}
 
 std::string task_ended(int task, const std::string& how) {
   return "srun: error: n" + std::to_string(task + 1) + ": task " + std::to_string(task) + ": " +
@@ -121,7 +115,9 @@ TEST_F(SlurmTest, AKilledSlurmstepdEndsTheJob) {
   ASSERT_TRUE(step->wait_for_output("met\n", 4)) << step->out();
   const auto on_n3 = slurm().processes_with("SLURMD_NODENAME=n3");
   ASSERT_FALSE(on_n3.empty());
-  ::kill(parent_of(on_n3.front()), SIGKILL);
+  const pid_t slurmstepd = process::parent_of(on_n3.front());
+  ASSERT_GT(slurmstepd, 0);
+  ::kill(slurmstepd, SIGKILL);
   expect_saved(4);
   EXPECT_TRUE(step->wait_for_error(task_ended(0, "Exited with exit code 143\n")));
 }
