@@ -212,7 +212,6 @@ class Simulation {
   // The user does not know that the old one lives.
   void start_anew_beside(Agent& agent) {
     agents_.push_back(agent);
-    agents_.back().name += "";
     left_over_.insert(agent.pid);
     join(agent);
   }
