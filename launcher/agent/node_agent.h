@@ -25,6 +25,7 @@
 #include "launcher/output/output.h"
 #include "launcher/process/exit_codes.h"
 #include "launcher/supervise/restart.h"
+#include "rendezvous/client/look_up.h"
 
 namespace ddprun::agent {
 
@@ -57,6 +58,8 @@ class NodeAgent {
 
   // Several nodes: node_agent_membership.cpp.
   void join();
+  void check_local_addr();
+  void join_others();
   MembershipHooks membership_hooks();
   void begin_assigned_round(const membership::BeginRound& round);
   void on_round_changed();
@@ -102,6 +105,7 @@ class NodeAgent {
   boost::asio::steady_timer pause_;
   bool pausing_ = false;
   boost::asio::steady_timer unable_notice_;
+  std::optional<client::LookUp> local_addr_;  // of --local-addr, before this node joins
 
   // round_ hears of signals: from the first one on, and on several nodes while its workers run.
   bool at_work_ = false;

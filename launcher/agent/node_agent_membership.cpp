@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds kStoreAfterLoss{2000};
 constexpr std::chrono::milliseconds kStoreAfterGrace{2000};
 // Where all are started together, the end of the job says it.
 constexpr std::chrono::seconds kUnableSilence{1};
+constexpr std::chrono::seconds kLocalAddrPatience{2};
 
 std::vector<std::string> last_of(std::vector<std::string> lines) {
   if (lines.size() > kLinesForOthers)
@@ -53,8 +54,41 @@ void NodeAgent::join() {
   watch_signals();
   membership_ = std::make_unique<Membership>(io_, job_, output_, membership_hooks());
   announce_notices();
-  if (job_.unable) say_unable_soon();
   on_timeout_between_rounds();
+  check_local_addr();
+}
+
+// A name that this node has of itself and that nobody knows leads no worker anywhere. A resolver
+// that is slow is not waited for.
+void NodeAgent::check_local_addr() {
+  const auto& given = job_.spec.rendezvous.local_addr;
+  if (!given || job_.unable) return join_others();
+  unable_notice_.expires_after(kLocalAddrPatience);
+  unable_notice_.async_wait([this](boost::system::error_code canceled) {
+    if (canceled || !local_addr_) return;
+    local_addr_.reset();
+    join_others();
+  });
+  local_addr_.emplace(io_, given->value, [this](const Result<client::Addresses>& found) {
+    unable_notice_.cancel();
+    if (!found && client::is_no_such_name(found.error()))
+      job_.unable = {process::kExitRefused, job_.spec.rendezvous.local_addr->source + ": '" +
+                                                job_.spec.rendezvous.local_addr->value +
+                                                "' cannot be looked up: " + found.error().text +
+                                                "; give an address of this host, or leave it out"};
+    boost::asio::post(io_, [this] {
+      if (!local_addr_) return;
+      local_addr_.reset();
+      join_others();
+    });
+  });
+}
+
+void NodeAgent::join_others() {
+  const bool needed = job_.spec.rendezvous.min_nodes == job_.spec.rendezvous.max_nodes;
+  // Those that can do with fewer are not to be disturbed.
+  if (job_.unable && !needed) return leave(job_.unable->text);
+  if (job_.unable) say_unable_soon();
   membership_->join();
 }
 
@@ -209,6 +243,7 @@ void NodeAgent::leave(const std::string& why, std::optional<int> exit_code) {
 void NodeAgent::on_verdict(const membership::Verdict& verdict) {
   pause_.cancel();
   unable_notice_.cancel();
+  local_addr_.reset();
   stdin_rank_.give_terminal_back();
   output_.stop_reading();
   if (round_)

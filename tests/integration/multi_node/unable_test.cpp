@@ -1,6 +1,7 @@
 // A node that cannot start its workers comes to the others and says so, for they would wait for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <signal.h>
 
 #include "rendezvous/base/read_file.h"
@@ -61,6 +62,32 @@ TEST_P(UnableTest, MoreWorkersThanANodeMayHaveEndAllNodes) {
 // It has no plan, so the number is what the user has said.
 TEST_P(UnableTest, TooFewGpusForVeryManyWorkersEndAllNodes) {
   expect_both_to_say({kFine, {"--simulate-gpus", "1", "-n", "5000"}, 2, "5000 workers"});
+}
+
+constexpr const char* kNoHost = "no-such-host.invalid";
+
+// Without a name server a resolver does not know.
+bool is_known_to_be_none(const char* host) {
+  addrinfo* found = nullptr;
+  return ::getaddrinfo(host, nullptr, nullptr, &found) == EAI_NONAME;
+}
+
+TEST_P(UnableTest, AnAddressOfItsOwnThatNobodyKnowsEndsAllNodes) {
+  if (!is_known_to_be_none(kNoHost))
+    GTEST_SKIP() << "no resolver says that there is no " << kNoHost;
+  expect_both_to_say({kFine,
+                      {"--local-addr", kNoHost},
+                      2,
+                      "--local-addr: 'no-such-host.invalid' cannot be looked up: "});
+}
+
+TEST(UnableNodeTest, WhoIsNotNeededIsRefusedForItsAddressAtOnce) {
+  if (!is_known_to_be_none(kNoHost))
+    GTEST_SKIP() << "no resolver says that there is no " << kNoHost;
+  const ArrivalJob job("1:2");
+  const Finished end = job.node(kFine, {"--local-addr", kNoHost})->finish();
+  EXPECT_EQ(end.code, 2) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("'no-such-host.invalid' cannot be looked up"));
 }
 
 TEST_P(UnableTest, AFolderThatIsNotThereEndsAllNodes) {
