@@ -10,6 +10,7 @@ namespace ddprun::nodes_soak {
 namespace {
 
 constexpr int kLost = 125;
+constexpr int kStoreLost = 9;  // of node_worker.cpp
 
 bool is_elastic(const Scenario& scenario) {
   return scenario.min_nodes < kNodes;
@@ -33,6 +34,11 @@ bool is_of_silence(const Fault& fault) {
          fault.kind == FaultKind::link_cut;
 }
 
+bool takes_a_node(const Fault& fault) {
+  return fault.kind == FaultKind::launcher_killed || fault.kind == FaultKind::guardian_killed ||
+         fault.kind == FaultKind::told_to_stop || is_of_silence(fault);
+}
+
 std::string rank_text(int rank) {
   return rank < 0 ? "rank " : "rank " + std::to_string(rank) + " failed first: ";
 }
@@ -41,8 +47,11 @@ std::string signal_text(int signo) {
   return "SIG" + std::string(::sigabbrev_np(signo));
 }
 
-Ending lost(const Fault& fault) {
-  return {kLost, "node " + node_name(fault.node) + " is lost: "};
+// A rendezvous that is away itself learns first that the workers have lost the store of that node.
+std::vector<Ending> lost(const Scenario& scenario, const Fault& fault) {
+  std::vector<Ending> ends{{kLost, "node " + node_name(fault.node) + " is lost: "}};
+  if (hurts_daemon(scenario)) ends.push_back({kStoreLost, " failed first: exit code 9"});
+  return ends;
 }
 
 std::vector<Ending> told_to_stop(const Scenario& scenario, const Fault& fault) {
@@ -52,12 +61,13 @@ std::vector<Ending> told_to_stop(const Scenario& scenario, const Fault& fault) {
   if (needs_all(scenario) || scenario.while_joining)
     ends.push_back({128 + fault.number, node + " left: stopped by " + signal_text(fault.number)});
   // It had nobody to say goodbye to.
-  if (needs_all(scenario) && hurts_daemon(scenario)) ends.push_back(lost(fault));
+  if (needs_all(scenario) && hurts_daemon(scenario))
+    std::ranges::copy(lost(scenario, fault), std::back_inserter(ends));
   return ends;
 }
 
 std::vector<Ending> silent(const Scenario& scenario, const Fault& fault) {
-  return needs_all(scenario) && is_long(fault) ? std::vector{lost(fault)} : std::vector<Ending>{};
+  return needs_all(scenario) && is_long(fault) ? lost(scenario, fault) : std::vector<Ending>{};
 }
 
 // A newcomer is a spare, if it is there in time, and then one node may be lost.
@@ -71,7 +81,10 @@ bool needs_restart(const Scenario& scenario) {
 
 bool surely_ends(const Scenario& scenario, const Fault& fault) {
   if (scenario.while_joining) return false;
-  if (is_of_worker(fault)) return scenario.restarts == 0 && meets_first_round(scenario, fault);
+  // A failure about the time at which a node goes is charged to that.
+  if (is_of_worker(fault))
+    return scenario.restarts == 0 && meets_first_round(scenario, fault) &&
+           std::ranges::none_of(scenario.faults, takes_a_node);
   if (fault.kind == FaultKind::cancelled) return true;
   // A rendezvous that is away itself, or new, does not know who is silent, or gone and back.
   if (hurts_daemon(scenario) && (is_of_silence(fault) || fault.comes_back)) return false;
@@ -152,6 +165,7 @@ class Judge {
   std::string undisturbed(const Life& life) {
     if (life.timed_out) return end_text(life);
     if (life.again || !is_undisturbed(scenario_, life)) return "";
+    if (came_too_late(life)) return "";
     const auto how = end_of(life);
     if (!how) return end_text(life) + " instead of " + list(endings_, may_end_well_);
     if (job_ && *job_ != *how)
@@ -163,7 +177,7 @@ class Judge {
   std::string disturbed(const Life& life) const {
     if (!life.again && is_undisturbed(scenario_, life)) return "";
     const auto how = end_of(life);
-    if (how && how == job_) return "";
+    if (how && (how == job_ || !job_)) return "";
     if (life.again && (life.code == kLost || how)) return "";
     for (const Fault& fault : scenario_.faults) {
       if (!concerns(fault, life.node)) continue;
@@ -177,6 +191,12 @@ class Judge {
 
  private:
   static constexpr int kWell = -1;
+
+  // Somebody has ended the job before it began, and this node came after that.
+  bool came_too_late(const Life& life) const {
+    return scenario_.while_joining && !endings_.empty() && life.signal == 0 && life.code == kLost &&
+           life.err.find(" gave up after ") != std::string::npos;
+  }
 
   // An index of endings_ or kWell; nothing: an end that the job must not have.
   std::optional<int> end_of(const Life& life) const {
@@ -204,18 +224,20 @@ std::vector<Ending> endings_of(const Scenario& scenario, const Fault& fault, int
       if (!needs_restart(scenario)) return {};
       return {{128 + fault.number, rank_text(rank) + signal_text(fault.number)}};
     case FaultKind::launcher_killed:
-      return needs_all(scenario) ? std::vector{lost(fault)} : std::vector<Ending>{};
-    case FaultKind::guardian_killed:
+    case FaultKind::link_cut:
+      return needs_all(scenario) ? lost(scenario, fault) : std::vector<Ending>{};
+    case FaultKind::guardian_killed: {
       if (!needs_all(scenario)) return {};
-      return {{kLost, "node " + node_name(fault.node) + " left: its outer process was killed"},
-              lost(fault)};
+      auto ends = lost(scenario, fault);
+      ends.push_back(
+          {kLost, "node " + node_name(fault.node) + " left: its outer process was killed"});
+      return ends;
+    }
     case FaultKind::told_to_stop:
       return told_to_stop(scenario, fault);
     case FaultKind::launcher_stopped:
     case FaultKind::link_frozen:
       return silent(scenario, fault);
-    case FaultKind::link_cut:
-      return needs_all(scenario) ? std::vector{lost(fault)} : std::vector<Ending>{};
     case FaultKind::cancelled:
       return {{143, "run " + run_id(scenario) + " was cancelled by "}};
     case FaultKind::daemon_killed:
