@@ -16,14 +16,19 @@
 namespace ddprun::agent {
 namespace {
 
-// Beginnings: Debian's are mpirun.openmpi and mpiexec.hydra.
-constexpr std::array<std::string_view, 8> kStarters{"slurmstepd", "mpirun",  "mpiexec", "orterun",
-                                                    "orted",      "prterun", "prte",    "hydra_"};
+// Debian's have an end of their own, mpirun.openmpi and mpiexec.hydra; a user's mpirun_env.sh is
+// none of them.
+constexpr std::array<std::string_view, 9> kStarters{
+    "slurmstepd", "mpirun", "mpiexec", "orterun", "orted", "prterun", "prte", "prted", "hydra_"};
 
 }  // namespace
 
 bool starts_for_an_engine(std::string_view name) {
-  return std::ranges::any_of(kStarters, [&](auto each) { return name.starts_with(each); });
+  name = name.substr(0, name.find('\n'));
+  return std::ranges::any_of(kStarters, [&](auto each) {
+    if (!name.starts_with(each)) return false;
+    return name.size() == each.size() || each.ends_with('_') || name[each.size()] == '.';
+  });
 }
 
 // One that a login shell has started outlives it, as after nohup: nobody is above that shell who

@@ -56,6 +56,7 @@ class Run {
   // When it is over: the strangers, who were not told and belong to the next run of this id.
   std::vector<Arrival> take_strangers() { return std::exchange(strangers_, {}); }
   // All nodes are gone, and some may come back.
+  bool has_begun() const { return round_.has_value(); }  // a round, in which it may have workers
   bool deserted() const { return members_.empty() && challengers_.empty(); }
   // Whether a node that was part of `former` is part of this run. A new server learns from the
   // first one that comes back which run it is, unless a round has begun with others.

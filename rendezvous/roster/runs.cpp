@@ -41,6 +41,12 @@ std::size_t details(const protocol::Failed& failed) {
          (failed.absent.size() + failed.silent_too.size()) * sizeof(int);
 }
 
+// Whether a node that was started anew begins a run in the place of one without nodes. Where no
+// round has begun yet it is one of those that are awaited.
+bool is_another(const Run& run, const Join& join) {
+  return run.deserted() && (run.has_begun() || conflict(run.terms(), join));
+}
+
 }  // namespace
 
 Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& message) {
@@ -215,7 +221,7 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
     return answer(from.id, *word, "its run has ended while it was cut off");
   if (const auto why = stale(join)) return answer(from.id, protocol::Refused{*why}, *why);
   auto entry = runs_.find(join.run);
-  if (entry != runs_.end() && !join.former && entry->second.run.deserted()) forget(entry);
+  if (entry != runs_.end() && !join.former && is_another(entry->second.run, join)) forget(entry);
   auto why = refusal(now, join);
   while (why && why->for_want_of_room && make_room(join)) why = refusal(now, join);
   if (why) return answer(from.id, protocol::Refused{why->why}, why->why);

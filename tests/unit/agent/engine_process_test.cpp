@@ -17,7 +17,8 @@ TEST(EngineProcess, StartersAreKnownByTheirNames) {
   for (const char* name : {"slurmstepd\n", "mpirun", "mpirun.openmpi", "mpiexec.hydra", "orted",
                            "prted", "hydra_pmi_proxy"})
     EXPECT_TRUE(starts_for_an_engine(name)) << name;
-  for (const char* name : {"", "bash\n", "sshd", "pbs_mom", "slurmd", "tmux: server"})
+  for (const char* name :
+       {"", "bash\n", "sshd", "mpirun_env.sh\n", "orted2", "pbs_mom", "slurmd", "tmux: server"})
     EXPECT_FALSE(starts_for_an_engine(name)) << name;
 }
 

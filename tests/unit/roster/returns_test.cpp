@@ -261,6 +261,25 @@ TEST(Returns, ANodeThatWaitedForTheFirstRoundWaitsOn) {
   EXPECT_TRUE(server.got<Assignment>(again));
 }
 
+// The one that is awaited comes while the one that waits is cut off.
+TEST(Returns, ANodeThatWaitedMeetsWhoCameMeanwhile) {
+  ServerOfRuns server;
+  Join a = node("a", 2, 2);
+  const MemberId first = server.connect(a);
+  a.former = server.former(first);
+  server.reset(first);
+  const MemberId b = server.connect(node("b", 2, 2));
+  const MemberId again = server.connect(a);
+  EXPECT_EQ(server.last<Assignment>(again).nodes.size(), 2u);
+  EXPECT_TRUE(server.got<Assignment>(b));
+}
+
+TEST(Returns, NorDoesItKeepAJobWithOtherOptionsFromBeginning) {
+  ServerOfRuns server;
+  server.reset(server.connect(node("a", 2, 2)));
+  EXPECT_TRUE(server.got<Welcome>(server.connect(node("a", 3, 3))));
+}
+
 // Nor does a node that comes back to it make room for itself.
 TEST(Returns, WhoComesBackToAFullServerFindsItsRun) {
   ServerOfRuns server({.max_memory_bytes = 12'000});
