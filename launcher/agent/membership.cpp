@@ -166,6 +166,7 @@ void Membership::carry_out(const membership::Order& order) {
   if (const auto* drained = std::get_if<membership::SayDrained>(&order))
     return say_drained(*drained);
   if (const auto* stacks = std::get_if<membership::TakeStacks>(&order)) return take_stacks(*stacks);
+  if (std::holds_alternative<membership::BecomeSpare>(order)) return hooks_.become_spare();
   if (const auto* say = std::get_if<membership::Say>(&order)) return hooks_.say(say->text);
   hooks_.end(std::get<membership::End>(order).verdict);
 }

@@ -24,6 +24,7 @@ struct MembershipHooks {
   std::function<void(const membership::BeginRound&)> begin_round;
   std::function<void(const std::string& why)> stop_round;
   std::function<void(const membership::NoteAttempt&)> note_attempt;
+  std::function<void()> become_spare;
   // Writes the stacks of the workers and calls `done`, from the event loop, with their files.
   std::function<void(std::uint64_t id, std::function<void(Result<std::string>)> done)> take_stacks;
   // The job is over for this node; no worker is left. Once, and nothing follows.

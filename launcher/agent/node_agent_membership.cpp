@@ -99,6 +99,10 @@ MembershipHooks NodeAgent::membership_hooks() {
   hooks.stop_round = [this](const std::string& why) {
     if (at_work_) round_->on_ended_elsewhere(why);
   };
+  // A spare that could take nobody's place would end the job when it has to.
+  hooks.become_spare = [this] {
+    if (job_.unable) leave(first_line(job_.unable->text));
+  };
   hooks.take_stacks = [this](std::uint64_t id, AskedStacks::Done done) {
     take_stacks(id, std::move(done));
   };

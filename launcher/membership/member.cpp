@@ -48,7 +48,10 @@ Orders Member::on_connected(Time) {
                                .finished = work_ == Work::finished,
                                .assignment = *assignment_};
   if (welcome_ && !run_directory_.empty())
-    join.former = protocol::Former{welcome_->server, run_directory_};
+    join.former = protocol::Former{.server = welcome_->server,
+                                   .run_directory = run_directory_,
+                                   .round = last_round_,
+                                   .restarts = last_restarts_};
   give(std::move(join));
   return take();
 }
@@ -108,6 +111,7 @@ void Member::send_failed(Time now) {
 void Member::on(Time now, const protocol::Waiting& message) {
   // What a spare hears does not change with time.
   if (message.spare && message.text == spare_text_) return;
+  if (message.spare && spare_text_.empty()) give(BecomeSpare{});
   spare_text_ = message.spare ? message.text : "";
   waiting_ = message.text;
   if (message.here < message.needed) waiting_ += "; they are to come to " + options_.endpoint;
@@ -134,6 +138,8 @@ void Member::on(Time now, const protocol::Assignment& message) {
     return end_with({.kind = Verdict::Kind::lost, .exit_code = kCannotWork, .text = why});
   }
   assignment_ = message;
+  last_round_ = message.round;
+  last_restarts_ = message.restarts;
   assigned_ = welcome_->member;
   assigned_by_ = welcome_->server;
   work_ = Work::running;
@@ -156,6 +162,7 @@ void Member::on(Time now, const protocol::Restart& message) {
   if (end_) return;
   say(message.why);
   if (!assignment_ || message.round != assignment_->round) return;
+  last_restarts_ = message.restarts;
   failed_.reset();
   if (!std::exchange(restart_follows_, true)) note_failure(now, message);
   if (work_ == Work::running) return stop_workers(message.why);

@@ -63,6 +63,8 @@ struct SayDrained {
 struct TakeStacks {
   std::uint64_t id = 0;
 };
+// The round has begun without this node, which would be the next one in it.
+struct BecomeSpare {};
 // Tell the user one line, unless he wants none.
 struct Say {
   std::string text;
@@ -73,7 +75,7 @@ struct End {
 };
 
 using Order = std::variant<Connect, SayJoin, Send, BeginRound, NoteAttempt, StopRound, SayDrained,
-                           TakeStacks, Say, End>;
+                           TakeStacks, BecomeSpare, Say, End>;
 
 struct Orders {
   std::vector<Order> list;
@@ -191,9 +193,11 @@ class Member {
   std::vector<supervise::Attempt> attempts_;  // failed rounds, for the pause between them
   std::optional<Time> drain_at_;
   std::string cannot_host_;
-  std::string unreachable_;  // why there is no connection; empty: nothing to say
-  std::string waiting_;      // what the server says of others, until it is told
-  std::string spare_text_;   // the same, while this node is a spare: the last one
+  std::string unreachable_;           // why there is no connection; empty: nothing to say
+  std::string waiting_;               // what the server says of others, until it is told
+  std::string spare_text_;            // the same, while this node is a spare: the last one
+  std::optional<int> last_round_;     // that has begun here
+  std::optional<int> last_restarts_;  // as the server counted them last
   Time waiting_since_{};
   Time connecting_since_{};
   Time say_at_{};

@@ -63,6 +63,8 @@ template <class V>
 void fields(V& v, Visited<V, Former>& m) {
   v.name("server", m.server, kMaxName);
   v.name("run_directory", m.run_directory, kMaxName);
+  v.number("round", m.round, 0, kMaxCount);
+  v.number("restarts", m.restarts, 0, kMaxCount);
 }
 
 template <class V>

@@ -93,6 +93,10 @@ std::optional<NodePlace> place_of(const Assignment& assignment, MemberId member)
 struct Former {
   std::string server;         // Welcome::server of the last one that took it
   std::string run_directory;  // Welcome::run_directory: names the run as a run id does not
+  // Of the last round that the agent has heard of, which may be over; none before the first. So a
+  // server that is new neither numbers rounds nor counts restarts from the beginning.
+  std::optional<int> round = {};
+  std::optional<int> restarts = {};
 };
 
 // What an agent had when it lost a daemon: it kept its workers running, and shows this to the one

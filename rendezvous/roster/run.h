@@ -139,6 +139,7 @@ class Run {
   bool is_plausible(const Join& join) const;
   bool take_back(Time now, const Peer& from, const Join& join);
   void adopt(const protocol::Former& former);
+  void learn(const protocol::Former& former);
   void resume(Time now, const protocol::Held& held);
   void await(Time now, RoundNode& node);
   bool wants_place(const Member& member, std::size_t node_rank) const;

@@ -23,6 +23,7 @@ void Run::join(Time now, const Peer& from, const Join& join) {
   }
   const auto holder = holder_of(join.node_rank);
   if (join.former) adopt(*join.former);
+  if (join.former) learn(*join.former);
   if (join.held && !holder && is_plausible(join)) resume(now, *join.held);
   if (take_back(now, from, join)) return;
   if (holder) {

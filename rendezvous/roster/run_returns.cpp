@@ -83,6 +83,14 @@ void Run::adopt(const protocol::Former& former) {
     welcome(id, "a node that came back says which run this is");
 }
 
+// What was counted before the server was lost.
+void Run::learn(const protocol::Former& former) {
+  if (round_ || former.server == server_.id || former.run_directory != run_directory_) return;
+  if (former.round) next_round_ = std::max(next_round_, *former.round + 1);
+  if (former.restarts)
+    restarts_ = std::max(restarts_, std::min(*former.restarts, terms_.max_restarts));
+}
+
 void Run::resume(Time now, const protocol::Held& held) {
   // What this server has decided of a round of its own it knows itself.
   if (round_ || held.server == server_.id) return;

@@ -140,5 +140,19 @@ TEST(UnableNodeTest, WhereFewerNodesAreEnoughItEndsAlone) {
   EXPECT_EQ(count_of("started", other.out), 1);
 }
 
+// In the place of a lost node it would end the job that a better spare could go on with.
+TEST(UnableNodeTest, ASpareEndsAlone) {
+  const ArrivalJob job("2", {"--max-restarts", "3", "--rdzv-conf", "last_call_timeout=0"});
+  const auto first = job.node(shell("echo started; exec sleep 60"));
+  const auto second = job.node(shell("echo started; exec sleep 60"));
+  ASSERT_TRUE(first->wait_for_output("started"));
+  ASSERT_TRUE(second->wait_for_output("started"));
+  const Finished end = job.node({"/no/such/train"})->finish();
+  EXPECT_EQ(end.code, 127) << end.err;
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ(::kill(first->pid(), 0), 0);
+  EXPECT_EQ(::kill(second->pid(), 0), 0);
+}
+
 }  // namespace
 }  // namespace ddprun::test

@@ -213,6 +213,18 @@ TEST_F(MemberTest, ALostDaemonLeavesTheWorkersAloneAndIsLookedFor) {
   EXPECT_EQ(sent<protocol::Finished>(member_.on_round_ended(kStart, true)).size(), 1U);
 }
 
+// Also without a place in the round, which it lost when it began to stop its workers.
+TEST_F(MemberTest, WhoComesBackSaysHowManyRestartsAreSpent) {
+  join(false);
+  begin(0);
+  member_.on_message(kStart, protocol::Restart{.round = 0, .restarts = 1, .max_restarts = 3});
+  member_.on_lost(kStart, "reset");
+  const auto back = only<SayJoin>(member_.on_connected(kStart));
+  EXPECT_FALSE(back.held);
+  EXPECT_EQ(back.former->round, 0);
+  EXPECT_EQ(back.former->restarts, 1);
+}
+
 // So that nobody takes it for a node of another job that was started under the same run id.
 TEST_F(MemberTest, WhoComesBackSaysWhichRunItWasANodeOf) {
   member_.start(kStart);
@@ -236,6 +248,8 @@ TEST_F(MemberTest, WhoComesBackSaysWhichRunItWasANodeOf) {
   EXPECT_EQ(back.held->server, "s1") << "whoever began the round";
   EXPECT_EQ(back.former->server, "s3") << "whoever was the last to know it";
   EXPECT_EQ(back.former->run_directory, "run_1");
+  EXPECT_EQ(back.former->round, 0);
+  EXPECT_EQ(back.former->restarts, 0);
 }
 
 TEST_F(MemberTest, BeforeTheFirstRoundTheRunMayTurnOutToBeAnotherOne) {

@@ -281,5 +281,23 @@ TEST(RestartedServer, WhoWantsTheRankOfANodeThatIsBackIsDecidedOn) {
   EXPECT_TRUE(job.server.got<Refused>(rival));
 }
 
+// The server was lost while they stopped their workers for restart 1 of 1.
+TEST(RestartedServer, RestartsThatAreSpentAreSpent) {
+  Resumed job(2, 1);
+  for (Join& join : job.joins) {
+    join.held.reset();
+    join.former->round = 0;
+    join.former->restarts = 1;
+  }
+  const MemberId a = job.server.connect(job.joins[0]);
+  const MemberId b = job.server.connect(job.joins[1]);
+  EXPECT_EQ(job.server.last<Assignment>(a).round, 1) << "its logs are not those of round 0";
+  EXPECT_EQ(job.server.last<Assignment>(a).restarts, 1);
+  job.server.say(b, Failed{.round = 1, .rank = 2, .local_rank = 0, .code = 6});
+  job.server.say(a, Drained{1, 40000});
+  job.server.pass_alive(3s);
+  EXPECT_EQ(job.server.last<Abort>(a).exit_code, 6);
+}
+
 }  // namespace
 }  // namespace ddprun::roster
