@@ -132,6 +132,7 @@ class Run {
   void set_busy_round(Member& member, std::optional<int> round);
   void erase(Members::iterator member);
   void misuse(Time now, MemberId id, const std::string& what);
+  bool has_just_slept(Time now);  // or was stopped: this server
   void keep_alive(Time now);
   void drop_silent(Time now);
 
@@ -245,7 +246,8 @@ class Run {
 
   std::uint64_t last_ping_ = 0;
   Time next_keep_alive_;
-  bool changed_ = true;  // somebody who waits should hear of it
+  std::optional<Time> woke_;  // after a sleep
+  bool changed_ = true;       // somebody who waits should hear of it
   std::optional<Time> told_waiting_;
 };
 

@@ -159,9 +159,10 @@ void Run::on_node_gone(Time now, MemberId id, Cause cause) {
     last_failure_ = cause;
   }
   if (!round_) return;
-  // Nobody is left to be told.
-  if (node != nullptr && phase_ == Phase::running && members_.empty() && may_return(cause.kind))
-    return await(now, *node);
+  // Nobody is left to be told; or it is the server that was not there, and the agents have noticed.
+  const bool no_loss = phase_ == Phase::running ? members_.empty() || has_just_slept(now)
+                                                : phase_ == Phase::resuming && has_just_slept(now);
+  if (node != nullptr && no_loss && may_return(cause.kind)) return await(now, *node);
   const bool too_few = own_members() < static_cast<std::size_t>(terms_.min_nodes);
   if (too_few && needs_all()) {
     if (node == nullptr && phase_ != Phase::forming) return;

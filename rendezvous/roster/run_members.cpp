@@ -191,10 +191,15 @@ void Run::misuse(Time now, MemberId id, const std::string& what) {
   lose(now, id, Cause::Kind::misused, what);
 }
 
+bool Run::has_just_slept(Time now) {
+  if (now > next_keep_alive_ + terms_.ping_interval) woke_ = now;
+  return woke_ && now - *woke_ < kSettle;
+}
+
 void Run::keep_alive(Time now) {
   if (now < next_keep_alive_ || phase_ == Phase::over) return;
   // A server that was stopped itself cannot tell who was silent.
-  const bool slept = now > next_keep_alive_ + terms_.ping_interval;
+  const bool slept = has_just_slept(now);
   next_keep_alive_ = now + terms_.ping_interval;
   std::vector<MemberId> asked;
   std::vector<MemberId> silent;

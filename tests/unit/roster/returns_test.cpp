@@ -261,6 +261,32 @@ TEST(Returns, ANodeThatWaitedForTheFirstRoundWaitsOn) {
   EXPECT_TRUE(server.got<Assignment>(again));
 }
 
+// A server that was stopped finds the ends of connections that its agents have given up, and their
+// new ones behind them.
+TEST(Returns, AServerThatSleptLosesNobodyWhoIsBackAtOnce) {
+  AtWork job;
+  job.server.now += 60s;
+  for (const MemberId id : job.ids) job.server.reset(id);
+  const MemberId a = job.return_of(0), b = job.return_of(1);
+  job.server.pass_alive(60s);
+  for (const MemberId id : {a, b}) {
+    EXPECT_FALSE(job.server.got<Abort>(id));
+    EXPECT_FALSE(job.server.got<protocol::Restart>(id)) << "its workers go on";
+  }
+  job.server.say(a, protocol::Finished{0});
+  job.server.say(b, protocol::Finished{0});
+  EXPECT_TRUE(job.server.got<Closed>(a));
+}
+
+TEST(Returns, AServerThatSleptLosesWhoIsNotBack) {
+  AtWork job;
+  job.server.now += 60s;
+  for (const MemberId id : job.ids) job.server.reset(id);
+  const MemberId a = job.return_of(0);
+  job.server.pass_alive(6s);
+  EXPECT_EQ(job.server.last<Abort>(a).exit_code, 125);
+}
+
 // The one that is awaited comes while the one that waits is cut off.
 TEST(Returns, ANodeThatWaitedMeetsWhoCameMeanwhile) {
   ServerOfRuns server;
