@@ -31,11 +31,14 @@ void ReplyBuffer::add_value(const Value& value) {
 }
 
 void ReplyBuffer::end_reply() {
-  if (ends_.empty() ? added_ > 0 : ends_.back() != added_) ends_.push_back(added_);
+  if (first_end_ == 0)
+    first_end_ = added_;
+  else if (added_ != (begun_ < ends_.size() ? ends_.back() : first_end_))
+    ends_.push_back(added_);
 }
 
 std::uint64_t ReplyBuffer::unsent_behind_first() const {
-  return replies_sent_ < ends_.size() ? added_ - ends_[replies_sent_] : 0;
+  return first_end_ == 0 ? 0 : added_ - first_end_;
 }
 
 std::size_t ReplyBuffer::gather(std::span<iovec> parts) const {
@@ -75,7 +78,8 @@ void ReplyBuffer::consume(std::uint64_t bytes) {
     ++shared_sent_;
     value_sent_ = 0;
   }
-  while (replies_sent_ < ends_.size() && ends_[replies_sent_] <= sent_) ++replies_sent_;
+  while (first_end_ != 0 && first_end_ <= sent_)
+    first_end_ = begun_ < ends_.size() ? ends_[begun_++] : 0;
   if (bytes_sent_ >= kTrimFrom || shared_sent_ >= kTrimFrom / sizeof(Shared)) trim();
 }
 
@@ -87,8 +91,8 @@ void ReplyBuffer::release() {
   if (ends_.capacity() > kKeptCapacity / sizeof(ends_.front())) {
     std::vector<std::uint64_t>().swap(ends_);
   }
-  added_ = sent_ = value_sent_ = 0;
-  bytes_sent_ = shared_sent_ = replies_sent_ = 0;
+  added_ = sent_ = value_sent_ = first_end_ = 0;
+  bytes_sent_ = shared_sent_ = begun_ = 0;
 }
 
 // A client that never catches up must not make the buffer remember all it has ever been sent.
@@ -97,8 +101,8 @@ void ReplyBuffer::trim() {
   bytes_.erase(0, bytes_sent_);
   shared_.erase(shared_.begin(), shared_.begin() + static_cast<std::ptrdiff_t>(shared_sent_));
   for (Shared& shared : shared_) shared.after -= bytes_sent_;
-  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(replies_sent_));
-  bytes_sent_ = shared_sent_ = replies_sent_ = 0;
+  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(begun_));
+  bytes_sent_ = shared_sent_ = begun_ = 0;
 }
 
 }  // namespace ddprun::protocol

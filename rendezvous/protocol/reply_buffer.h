@@ -66,13 +66,14 @@ class ReplyBuffer {
 
   std::string bytes_;  // all that is not shared, in order
   std::vector<Shared> shared_;
-  std::vector<std::uint64_t> ends_;  // where each reply ends, counted like added_
+  std::uint64_t first_end_ = 0;      // of the reply being sent, counted like added_; 0: not ended
+  std::vector<std::uint64_t> ends_;  // of the replies behind it, from the begun_-th on
   std::uint64_t added_ = 0;          // all bytes since the buffer was last empty
   std::uint64_t sent_ = 0;           // of these
   std::size_t bytes_sent_ = 0;       // of bytes_
   std::size_t shared_sent_ = 0;      // whole values of shared_
   std::uint64_t value_sent_ = 0;     // of the value after those
-  std::size_t replies_sent_ = 0;     // of ends_
+  std::size_t begun_ = 0;            // of ends_
 };
 
 }  // namespace ddprun::protocol

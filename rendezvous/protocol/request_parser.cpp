@@ -40,23 +40,20 @@ void RequestParser::feed(std::string_view bytes) {
   unread_.feed(bytes);
 }
 
-const Request* RequestParser::next() {
-  if (failed()) return nullptr;
+bool RequestParser::next(Request& request) {
+  if (failed()) return false;
   if (!scan(unread_.view())) {
     unread_.keep();
-    return nullptr;
+    return false;
   }
-  decode(unread_.view().substr(0, at_));
-  if (request_.operation == Operation::kValidate) {
-    if (request_.word != kMagic) {
-      fail("VALIDATE carries the wrong magic number");
-      return nullptr;
-    }
+  decode(unread_.view().substr(0, at_), request);
+  if (request.operation == Operation::kValidate) {
+    if (request.word != kMagic) return fail("VALIDATE carries the wrong magic number");
     validated_ = true;
   }
   unread_.use(at_);
   grammar_ = nullptr;
-  return &request_;
+  return true;
 }
 
 // Returns true when the first request in `bytes` is whole; it then ends at at_.
@@ -134,33 +131,33 @@ bool RequestParser::scan_text(Operand operand, std::string_view bytes) {
 }
 
 // Everything in `bytes`, one whole request, has been checked by scan().
-void RequestParser::decode(std::string_view bytes) {
-  request_ = Request{};
-  request_.operation = static_cast<Operation>(bytes.front());
-  request_.bytes = bytes.size();
+void RequestParser::decode(std::string_view bytes, Request& request) const {
+  request = Request{};
+  request.operation = static_cast<Operation>(bytes.front());
+  request.bytes = bytes.size();
   const char* at = bytes.data() + 1;
   if (grammar_->counted) {
     const auto count = load<std::uint64_t>(at);
-    request_.items = Items(count, at + sizeof(count), grammar_->operands.size() > 1);
+    request.items = Items(count, at + sizeof(count), grammar_->operands.size() > 1);
     return;
   }
   for (const char letter : grammar_->operands) {
     switch (static_cast<Operand>(letter)) {
       case Operand::kKey:
-        request_.key = take_text(at);
+        request.key = take_text(at);
         break;
       case Operand::kValue:
-        request_.value = take_text(at);
+        request.value = take_text(at);
         break;
       case Operand::kDesired:
-        request_.desired = take_text(at);
+        request.desired = take_text(at);
         break;
       case Operand::kNumber:
-        request_.number = load<std::int64_t>(at);
+        request.number = load<std::int64_t>(at);
         at += sizeof(std::int64_t);
         break;
       case Operand::kWord:
-        request_.word = load<std::uint32_t>(at);
+        request.word = load<std::uint32_t>(at);
         at += sizeof(std::uint32_t);
         break;
     }

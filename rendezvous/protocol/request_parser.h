@@ -5,7 +5,7 @@
 // announced. A large request that arrives in many pieces is scanned once, not once for each piece.
 //
 //   parser.feed(bytes);
-//   while (const Request* request = parser.next()) apply(*request);
+//   while (parser.next(request)) apply(request);
 //   if (parser.failed()) close_connection(parser.error());
 #pragma once
 
@@ -25,13 +25,14 @@ class RequestParser {
   // `limits` is shared by all connections of a server and must outlive the parser.
   explicit RequestParser(const Limits& limits) : limits_(&limits) {}
 
-  // Hands over what was read. `bytes` must stay valid until next() has returned nullptr, which must
+  // Hands over what was read. `bytes` must stay valid until next() has returned false, which must
   // have happened before feed() is called again.
   void feed(std::string_view bytes);
 
-  // The next whole request, valid until the following call; nullptr when more bytes are needed
-  // (what is left of the input is kept) or when the stream has failed.
-  const Request* next();
+  // Puts the next whole request into `request`, whose texts are valid until the following call.
+  // False when more bytes are needed (what is left of the input is kept) or when the stream has
+  // failed. Parsers may share one `request`: it is no part of a connection's state.
+  bool next(Request& request);
 
   // Once true it stays true: the stream is not the protocol, or is over a limit. The connection
   // must be closed; there is no way to find the next request.
@@ -47,7 +48,7 @@ class RequestParser {
   bool start(std::string_view bytes);
   bool scan_operand(Operand operand, std::string_view bytes);
   bool scan_text(Operand operand, std::string_view bytes);
-  void decode(std::string_view bytes);
+  void decode(std::string_view bytes, Request& request) const;
   bool fail(std::string text);
 
   const Limits* limits_;
@@ -61,8 +62,6 @@ class RequestParser {
   std::uint64_t items_left_ = 0;
   std::size_t operand_ = 0;
   bool count_known_ = false;
-
-  Request request_;
 };
 
 }  // namespace ddprun::protocol

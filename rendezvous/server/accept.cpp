@@ -61,12 +61,11 @@ void Server::Impl::start_over() {
     if (!unseen) break;
     if (options_.others != nullptr) add_client(std::move(unseen), std::move(peer));
   }
-  std::vector<ClientId> gone;
-  for (auto& [id, client] : clients_) {
+  for (const ClientId id : clients_.ids()) {
+    Client& client = *clients_.find(id);
     client.of_before = true;
-    if (client.identified || options_.others == nullptr) gone.push_back(id);
+    if (client.identified || options_.others == nullptr) remove(id);
   }
-  for (const ClientId id : gone) remove(id);
   store_.emplace(options_.store_limits);
 }
 
@@ -81,7 +80,7 @@ void Server::Impl::close() {
   own_log_.close();
   stop_listening();
   opening_timer_.cancel();
-  while (!clients_.empty()) remove(clients_.begin()->first);
+  for (const ClientId id : clients_.ids()) remove(id);
   events_ready_.release();
 }
 
@@ -131,14 +130,16 @@ void Server::Impl::accept_some() {
 void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const ClientId id = ++last_id_;
-  if (!events_.add(socket.get(), id)) {
+  const int descriptor = socket.get();
+  const ClientId id = clients_.next_id(descriptor);
+  if (!events_.add(descriptor, id)) {
     return log_.write(
         Severity::warning, "unwatched",
         "cannot watch the connection of " + to_text(peer) + ": " + std::strerror(errno));
   }
   ++counts_.accepted;
-  clients_.try_emplace(id, std::move(socket), std::move(peer), options_.limits);
+  clients_.add(descriptor,
+               std::make_unique<Client>(std::move(socket), std::move(peer), options_.limits));
   openings_.push_back({std::chrono::steady_clock::now() + options_.handshake_timeout, id});
   if (openings_.size() == 1) watch_openings();
   wait_for_events();
@@ -188,7 +189,7 @@ void Server::Impl::close_silent_clients() {
   while (!openings_.empty() && openings_.front().deadline <= now) {
     const ClientId id = openings_.front().client;
     openings_.pop_front();
-    Client* client = find(id);
+    Client* client = clients_.find(id);
     if (client == nullptr || client->identified) continue;
     complain(id, *client,
              "it sent " + std::to_string(client->opening.size()) + " bytes within " +
@@ -196,11 +197,6 @@ void Server::Impl::close_silent_clients() {
                  " ms, too few to tell its protocol");
   }
   if (!openings_.empty()) watch_openings();
-}
-
-Server::Impl::Client* Server::Impl::find(ClientId id) {
-  const auto found = clients_.find(id);
-  return found == clients_.end() ? nullptr : &found->second;
 }
 
 void Server::Impl::complain(ClientId id, Client& client, const std::string& why) {
@@ -211,11 +207,11 @@ void Server::Impl::complain(ClientId id, Client& client, const std::string& why)
 }
 
 void Server::Impl::remove(ClientId id) {
-  const auto found = clients_.find(id);
-  held_bytes_ -= found->second.counted;
+  const Client& client = *clients_.find(id);
+  held_bytes_ -= client.counted;
   store_->forget(id);
-  events_.remove(found->second.socket.get());
-  clients_.erase(found);
+  events_.remove(client.socket.get());
+  clients_.remove(id);
   if (clients_.empty() && awaits_events_) events_ready_.cancel();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "rendezvous/server/server_impl.h"
@@ -17,6 +18,16 @@ constexpr std::size_t kPartsPerWrite = 64;
 constexpr std::uint64_t kBytesPerTurn = 1 << 20;
 constexpr std::uint64_t kReserve =
     16;  // the part of the store's memory that keys leave to requests
+
+// Most replies are one part, for which the kernel has a shorter way.
+ssize_t send_parts(int socket, std::span<iovec> parts) {
+  constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
+  if (parts.size() == 1) return ::send(socket, parts[0].iov_base, parts[0].iov_len, kFlags);
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return ::sendmsg(socket, &message, kFlags);
+}
 
 }  // namespace
 
@@ -39,7 +50,7 @@ void Server::Impl::take_events() {
 }
 
 void Server::Impl::on_readable(ClientId id) {
-  Client* client = find(id);
+  Client* client = clients_.find(id);
   if (client == nullptr) return;
   const ssize_t size = ::recv(client->socket.get(), buffer_.get(), kBufferBytes, MSG_DONTWAIT);
   if (size == 0 || (size < 0 && !would_block(errno))) return remove(id);
@@ -127,11 +138,12 @@ void Server::Impl::drop_largest() {
   const std::uint64_t limit = options_.store_limits.max_memory_bytes;
   const std::uint64_t kept = std::min(store_->memory_bytes(), limit - limit / kReserve);
   while (held_bytes_ > limit - kept) {
-    const auto largest = std::ranges::max_element(
-        clients_, {}, [](const auto& each) { return each.second.counted; });
-    complain(largest->first, largest->second,
-             "its unfinished request and unread replies of " +
-                 std::to_string(largest->second.counted) +
+    const std::vector<ClientId> ids = clients_.ids();
+    const ClientId id = *std::ranges::max_element(
+        ids, {}, [this](ClientId each) { return clients_.find(each)->counted; });
+    Client& largest = *clients_.find(id);
+    complain(id, largest,
+             "its unfinished request and unread replies of " + std::to_string(largest.counted) +
                  " bytes are the largest while the store and its clients hold " +
                  std::to_string(store_->memory_bytes() + held_bytes_) + ", over the limit of " +
                  std::to_string(limit) + " (max_memory_bytes)");
@@ -140,9 +152,10 @@ void Server::Impl::drop_largest() {
 
 Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
   const std::uint64_t limit = options_.max_unsent_bytes;
-  while (const protocol::Request* request = client.parser.next()) {
+  protocol::Request request;
+  while (client.parser.next(request)) {
     ++counts_.requests;
-    if (Complaint refusal = store_->apply(id, *request, client.outbox, woken_)) return refusal;
+    if (Complaint refusal = store_->apply(id, request, client.outbox, woken_)) return refusal;
     if (!woken_.empty()) wake(std::exchange(woken_, {}));
     if (client.outbox.unsent_behind_first() <= limit) continue;
     client.gone = client.gone || !flush(id, client);
@@ -157,7 +170,7 @@ Server::Impl::Complaint Server::Impl::apply_all(ClientId id, Client& client) {
 
 void Server::Impl::wake(const std::vector<ClientId>& woken) {
   for (const ClientId id : woken) {
-    Client* client = find(id);
+    Client* client = clients_.find(id);
     client->outbox.add_code(protocol::kStopWaiting);
     client->outbox.end_reply();
     mark_dirty(id, *client);
@@ -170,7 +183,7 @@ void Server::Impl::mark_dirty(ClientId id, Client& client) {
 
 void Server::Impl::flush_dirty() {
   for (const ClientId id : dirty_) {
-    Client* client = find(id);
+    Client* client = clients_.find(id);
     if (client == nullptr) continue;
     client->in_dirty = false;
     if (client->gone || !flush(id, *client))
@@ -187,10 +200,8 @@ bool Server::Impl::flush(ClientId id, Client& client) {
   std::uint64_t sent = 0;
   while (!client.outbox.empty()) {
     std::array<iovec, kPartsPerWrite> parts;
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = client.outbox.gather(parts);
-    const ssize_t size = ::sendmsg(client.socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const std::size_t used = client.outbox.gather(parts);
+    const ssize_t size = send_parts(client.socket.get(), std::span(parts).first(used));
     if (size < 0 && !would_block(errno)) return false;
     if (size > 0) client.outbox.consume(static_cast<std::uint64_t>(size));
     sent += size > 0 ? static_cast<std::uint64_t>(size) : 0;
@@ -208,7 +219,7 @@ void Server::Impl::want_writable(ClientId id, Client& client, bool wanted) {
 }
 
 void Server::Impl::on_writable(ClientId id) {
-  Client* client = find(id);
+  Client* client = clients_.find(id);
   if (client == nullptr) return;
   want_writable(id, *client, false);
   if (!flush(id, *client)) return remove(id);

@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "rendezvous/protocol/classify.h"
@@ -21,6 +20,7 @@
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/listener.h"
 #include "rendezvous/server/server.h"
+#include "rendezvous/server/slots.h"
 #include "rendezvous/server/socket_events.h"
 
 namespace ddprun::server {
@@ -102,7 +102,6 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void want_writable(ClientId id, Client& client, bool wanted);
   void on_writable(ClientId id);
 
-  Client* find(ClientId id);
   void complain(ClientId id, Client& client, const std::string& why);
   void remove(ClientId id);
 
@@ -115,11 +114,10 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   Timer opening_timer_;
   std::deque<Opening> openings_;       // by deadline
   std::optional<store::Store> store_;  // always set; made anew by start_over()
-  std::unordered_map<ClientId, Client> clients_;
+  Slots<Client> clients_;
   SocketEvents events_;
   Stream events_ready_;  // the descriptor of events_, which owns it: released before it goes
   bool awaits_events_ = false;
-  ClientId last_id_ = 0;
   std::unique_ptr<char[]> buffer_;  // of all reads: an idle connection has none
   std::vector<ClientId> woken_;
   std::vector<ClientId> dirty_;

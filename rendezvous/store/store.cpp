@@ -130,10 +130,11 @@ void Store::compare_set(Call& call) {
 
 void Store::add(Call& call) {
   const protocol::Request& request = call.request;
-  const std::optional<std::int64_t> before = number_at(call);
+  Entry* there = find(request.key);
+  const std::optional<std::int64_t> before = number_in(there, call);
   if (!before || !has_room(call, kNameCost + request.key.size(), 1)) return;
   const std::int64_t sum = wrapping_sum(*before, request.number);
-  Entry& entry = obtain(request.key);
+  Entry& entry = there == nullptr ? obtain(request.key) : *there;
   assign(entry, std::to_string(sum));
   call.reply.add_number(sum);
   written(entry, call.woken);
@@ -232,7 +233,7 @@ void Store::list_keys(Call& call) {
 // The counter is an ordinary key that is never taken back, so a barrier's name serves once.
 void Store::barrier(Call& call) {
   const protocol::Request& request = call.request;
-  const std::optional<std::int64_t> before = number_at(call);
+  const std::optional<std::int64_t> before = number_in(find(request.key), call);
   if (!before || !has_room(call, kNameCost + kWaiterCost + request.key.size(), 1)) return;
   forget(call.client);
   const std::int64_t arrived = wrapping_sum(*before, 1);
@@ -319,11 +320,10 @@ bool Store::has_room(Call& call, std::uint64_t bytes, std::uint64_t keys) {
   return true;
 }
 
-// The number that the key holds as text, 0 if there is no such key.
-std::optional<std::int64_t> Store::number_at(Call& call) {
-  const Value value = value_of(call.request.key);
-  if (value == nullptr) return 0;
-  const std::optional<std::int64_t> number = parse_number(*value);
+// The number that the key of `entry` holds as text, 0 if there is no such key.
+std::optional<std::int64_t> Store::number_in(const Entry* entry, Call& call) {
+  if (entry == nullptr || entry->second.value == nullptr) return 0;
+  const std::optional<std::int64_t> number = parse_number(*entry->second.value);
   if (!number) refuse(call, "the key holds a text that is no 64-bit number");
   return number;
 }

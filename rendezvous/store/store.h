@@ -125,7 +125,7 @@ class Store {
   static void refuse(Call& call, std::string_view why);
   // Refuses and returns false if `bytes` more, or `keys` more, would be over a limit.
   bool has_room(Call& call, std::uint64_t bytes, std::uint64_t keys = 0);
-  std::optional<std::int64_t> number_at(Call& call);
+  static std::optional<std::int64_t> number_in(const Entry* entry, Call& call);
   void park(Wait& wait, Entry& entry, Waiters& list);
   void strike(Waiters& list, std::vector<ClientId>& woken);
   void strike_first(Waiters& list, std::vector<ClientId>& woken);

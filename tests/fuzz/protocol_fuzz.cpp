@@ -21,9 +21,10 @@ class Session {
   void feed(std::string_view bytes) {
     if (ended_) return;
     parser_.feed(bytes);
-    while (const protocol::Request* request = parser_.next()) {
+    protocol::Request request;
+    while (parser_.next(request)) {
       std::vector<store::ClientId> woken;
-      const auto refusal = store_.apply(kClient, *request, replies_, woken);
+      const auto refusal = store_.apply(kClient, request, replies_, woken);
       for (std::size_t i = 0; i < woken.size(); ++i) replies_.add_code(protocol::kStopWaiting);
       if (refusal) return end(*refusal);
     }

@@ -66,10 +66,11 @@ std::string describe(const Request& request) {
 std::vector<std::string> parse(const std::vector<std::string>& pieces,
                                const Limits& limits = kLimits) {
   RequestParser parser(limits);
+  Request request;
   std::vector<std::string> found;
   for (const std::string& piece : pieces) {
     parser.feed(piece);
-    while (const Request* request = parser.next()) found.push_back(describe(*request));
+    while (parser.next(request)) found.push_back(describe(request));
   }
   if (parser.failed()) found.push_back("error: " + parser.error());
   return found;
@@ -123,9 +124,10 @@ TEST(RequestParser, KeepsOnlyTheBytesThatArrived) {
   bytes += "/k";
   store<std::uint64_t>(bytes, kLimits.max_value_bytes);  // announced, never sent
   parser.feed(bytes);
-  ASSERT_NE(parser.next(), nullptr);
-  ASSERT_NE(parser.next(), nullptr);
-  EXPECT_EQ(parser.next(), nullptr);
+  Request request;
+  ASSERT_TRUE(parser.next(request));
+  ASSERT_TRUE(parser.next(request));
+  EXPECT_FALSE(parser.next(request));
   EXPECT_FALSE(parser.failed());
   EXPECT_EQ(parser.pending_bytes(), 1u + 8 + 2 + 8);
 }
@@ -186,11 +188,12 @@ TEST(RequestParser, InsistsOnTheGreeting) {
 
 TEST(RequestParser, StaysFailed) {
   RequestParser parser(kLimits);
+  Request request;
   parser.feed("\x63");
-  EXPECT_EQ(parser.next(), nullptr);
+  EXPECT_FALSE(parser.next(request));
   const std::string good = hello();
   parser.feed(good);
-  EXPECT_EQ(parser.next(), nullptr);
+  EXPECT_FALSE(parser.next(request));
   EXPECT_TRUE(parser.failed());
 }
 
@@ -202,11 +205,12 @@ TEST(RequestParser, LargeRequestInSmallPiecesCostsLinearTime) {
   encode_keys(bytes, Operation::kMultiGet, keys);
   RequestParser parser(kLimits);
   std::uint64_t found = 0;
+  Request request;
   for (std::size_t at = 0; at < bytes.size(); at += 100) {
     const std::string piece = bytes.substr(at, 100);
     parser.feed(piece);
-    while (const Request* request = parser.next()) {
-      for (const Item& item : request->items) found += item.key == keys[found] ? 1 : 0;
+    while (parser.next(request)) {
+      for (const Item& item : request.items) found += item.key == keys[found] ? 1 : 0;
     }
   }
   EXPECT_EQ(found, keys.size());

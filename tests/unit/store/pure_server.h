@@ -22,9 +22,10 @@ class PureServer {
   void send(ClientId client, std::string_view bytes) {
     Connection& connection = connections_.try_emplace(client, limits_).first->second;
     connection.parser.feed(bytes);
-    while (const protocol::Request* request = connection.parser.next()) {
+    protocol::Request request;
+    while (connection.parser.next(request)) {
       std::vector<ClientId> woken;
-      const auto refusal = store_.apply(client, *request, connection.out, woken);
+      const auto refusal = store_.apply(client, request, connection.out, woken);
       for (const ClientId id : woken) connections_.at(id).out.add_code(protocol::kStopWaiting);
       if (refusal) return close(client, *refusal);
     }
