@@ -13,6 +13,7 @@ constexpr int kWorkers = 64;
 constexpr int kAgents = 64;
 constexpr int kSeconds = 2;
 constexpr std::chrono::seconds kSettling{3};  // a server's last timer of a rendezvous
+constexpr int kPingSeconds = 5;               // a server asks each agent once in that time
 
 std::int64_t switches_of(const std::vector<pid_t>& pids) {
   std::int64_t sum = 0;
@@ -49,9 +50,9 @@ std::vector<double> rest_of_server(const Setup& setup) {
   agents.number();
   std::this_thread::sleep_for(kSettling);
   const std::int64_t before = context_switches(server.pid());
-  std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
+  std::this_thread::sleep_for(std::chrono::seconds(kPingSeconds));
   const std::int64_t during = context_switches(server.pid()) - before;
-  return {static_cast<double>(during) / kSeconds, pss_megabytes(server.pid())};
+  return {static_cast<double>(during) / kPingSeconds, pss_megabytes(server.pid())};
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ std::vector<Block> idle_group(const Setup& setup) {
                  [setup] { return torchrun_memory(setup); },
                  1,
                  no_torchrun(setup)};
-  Probe server{{{"rdzvd: wake-ups in a second, 64 agents", "", median_at_most(0)},
+  Probe server{{{"rdzvd: wake-ups in a second, 64 agents", "", median_at_most(1)},
                 {"rdzvd: memory (PSS), 64 agents", "MB"}},
                [setup] { return rest_of_server(setup); },
                3,
