@@ -10,10 +10,11 @@ std::string_view next_line(std::string_view& rest) {
   return line;
 }
 
-// A path above the root ("/../x") belongs to another namespace: only the root is seen here.
+// A path above the root ("/../x") belongs to another namespace: only the root is seen here. So it
+// is with what is no path.
 std::vector<std::string> with_parents(std::string_view path) {
   std::vector<std::string> folders;
-  if (path.find("/..") == std::string_view::npos) {
+  if (path.starts_with('/') && path.find("/..") == std::string_view::npos) {
     for (; path.size() > 1; path = path.substr(0, path.rfind('/'))) folders.emplace_back(path);
   }
   folders.emplace_back();

@@ -37,6 +37,7 @@ TEST(Cgroup, LimitsOfAllFoldersAboveCount) {
   EXPECT_THAT(v1.v1, ElementsAre("/docker/x", "/docker", ""));
   EXPECT_THAT(v1.v2, IsEmpty());
   EXPECT_THAT(cgroup_folders("0::/\n").v2, ElementsAre(""));
+  EXPECT_THAT(cgroup_folders("0::no/path\n").v2, ElementsAre(""));
   EXPECT_THAT(cgroup_folders("0::/../../outside\n").v2, ElementsAre(""));
   EXPECT_THAT(cgroup_folders("nonsense").v2, IsEmpty());
 }
