@@ -20,8 +20,11 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 }  // namespace
 
 bool is_ipv6(std::string_view text) {
+  const std::size_t end = std::min(text.find('%'), text.size());
+  const std::string_view zone = text.substr(end);
+  if (zone == "%" || zone.find_first_of(":/?#[] \t") != std::string_view::npos) return false;
   in6_addr address{};
-  return ::inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &address) == 1;
+  return ::inet_pton(AF_INET6, std::string(text.substr(0, end)).c_str(), &address) == 1;
 }
 
 std::string_view authority_of_url(std::string_view text) {

@@ -39,6 +39,9 @@ TEST(Endpoint, MistakesAreNamed) {
   EXPECT_EQ(parse_endpoint("fd00::1:29400").error().text,
             "'fd00::1:29400' is an IPv6 address without its brackets; write [fd00::1]:29400");
   EXPECT_THAT(parse_endpoint("a:b:c").error().text, HasSubstr("is no address"));
+  EXPECT_EQ(parse_endpoint("fe80::1%eth0")->host, "fe80::1%eth0");
+  for (const char* text : {"fe80::1%", "fe80::1%e://", "fe80::1%e/x", "fe80::1%[e]"})
+    EXPECT_FALSE(parse_endpoint(text)) << text;
 }
 
 TEST(ListenAddress, LiteralsAreBoundExactly) {
