@@ -16,9 +16,10 @@ std::string quoted(std::string_view text) {
 
 std::optional<int> read_rank(std::string_view text) {
   int rank = 0;
+  if (text.starts_with('-')) return std::nullopt;  // "-0" is a slip as well
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (rank < 0 || rank > kHighestRank) return std::nullopt;
+  if (rank > kHighestRank) return std::nullopt;
   return rank;
 }
 
