@@ -8,6 +8,7 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include "rendezvous/base/nearest.h"
+#include "rendezvous/base/printable.h"
 
 namespace ddprun::rdzvctl {
 namespace {
@@ -66,9 +67,7 @@ Result<Options> set_command(Options options, Words words) {
   return options;
 }
 
-}  // namespace
-
-Result<Options> parse_options(const Words& words, const std::optional<std::string>& endpoint) {
+Result<Options> read_words(const Words& words, const std::optional<std::string>& endpoint) {
   po::options_description known;
   known.add_options()("endpoint", po::value<std::string>(), "")("json", "")("version", "")(
       "help", "")("words", po::value<Words>(), "");
@@ -101,6 +100,15 @@ Result<Options> parse_options(const Words& words, const std::optional<std::strin
   if (options.endpoint.host.empty()) options.endpoint.host = "127.0.0.1";
   return set_command(std::move(options),
                      given.contains("words") ? given["words"].as<Words>() : Words{});
+}
+
+}  // namespace
+
+Result<Options> parse_options(const Words& words, const std::optional<std::string>& endpoint) {
+  auto options = read_words(words, endpoint);
+  // A word may hold anything, and the message goes to a terminal.
+  if (!options) return Error{printable(options.error().text)};
+  return options;
 }
 
 std::string help_text() {

@@ -11,6 +11,7 @@
 
 #include "rendezvous/base/decimal.h"
 #include "rendezvous/base/nearest.h"
+#include "rendezvous/base/printable.h"
 
 namespace ddprun::rdzvd {
 namespace {
@@ -133,13 +134,7 @@ po::options_description description() {
   return all;
 }
 
-}  // namespace
-
-std::span<const OptionText> option_texts() {
-  return kOptions;
-}
-
-Result<Options> parse_options(const std::vector<std::string>& words) {
+Result<Options> read_words(const std::vector<std::string>& words) {
   using namespace po::command_line_style;
   Options options;
   try {
@@ -161,6 +156,19 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
   } catch (const po::error& error) {
     return Error{std::string(error.what()) + "; see rdzvd --help"};
   }
+  return options;
+}
+
+}  // namespace
+
+std::span<const OptionText> option_texts() {
+  return kOptions;
+}
+
+Result<Options> parse_options(const std::vector<std::string>& words) {
+  auto options = read_words(words);
+  // A word may hold anything, and the message goes to a terminal.
+  if (!options) return Error{printable(options.error().text)};
   return options;
 }
 

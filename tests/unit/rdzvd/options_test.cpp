@@ -68,6 +68,8 @@ TEST(Options, MistakesNameTheOption) {
         << size;
   for (const char* word : {"--lis", "-l", "--http", "word", "--help=1"})
     EXPECT_THAT(parse_options({word}).error().text, HasSubstr("ee rdzvd --help")) << word;
+  EXPECT_EQ(parse_options({"--x\x1b[2J"}).error().text,
+            "there is no option --x\\x1b[2J; see rdzvd --help");
 }
 
 }  // namespace
