@@ -33,6 +33,8 @@ class Reader {
   T get() {
     if constexpr (std::same_as<T, std::string>) {
       return std::string(take(get<std::size_t>()));
+    } else if constexpr (std::same_as<T, bool>) {
+      return take(1).front() != 0;  // a bool with any other bytes in it must not come to be
     } else {
       T number;
       std::memcpy(&number, take(sizeof number).data(), sizeof number);
@@ -134,6 +136,7 @@ std::optional<SpawnTicket> read_ticket(const Lookup& lookup, pid_t parent) {
   const int fields = std::sscanf(text.c_str(), "%d %d %d %d%n", &ticket.parent, &ticket.rank,
                                  &ticket.order_fd, &ticket.answer_fd, &end);
   if (fields != 4 || static_cast<std::size_t>(end) != text.size()) return std::nullopt;
+  if (ticket.rank < 0 || ticket.order_fd < 0 || ticket.answer_fd < 0) return std::nullopt;
   return ticket.parent == parent ? std::optional(ticket) : std::nullopt;
 }
 

@@ -102,6 +102,8 @@ TEST(SpawnTicket, IsForTheChildOfItsParentOnly) {
   EXPECT_FALSE(ticket_in(text, 4712));
   EXPECT_FALSE(ticket_in("", 0));
   EXPECT_FALSE(ticket_in(text + "x", 4711));
+  EXPECT_FALSE(ticket_in("4711 -1 5 6", 4711));
+  EXPECT_FALSE(ticket_in("4711 3 -5 6", 4711));
 }
 
 TEST(SpawnReason, ComesBackAsItWas) {
