@@ -15,6 +15,14 @@ constexpr int kWhite = 16;
 // Forty times what scikit-learn's file unpacks to.
 constexpr std::size_t kMaxBytes = 10'000'000;
 
+// The beginning of a text that may hold anything.
+std::string excerpt(std::string_view text) {
+  std::string shown(text.substr(0, 20));
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return shown;
+}
+
 class LineReader {
  public:
   LineReader(const GzipFile& file, std::size_t number, std::string_view line)
@@ -28,8 +36,8 @@ class LineReader {
     const auto parsed = std::from_chars(field.data(), field.data() + field.size(), number);
     if (parsed.ec != std::errc() || parsed.ptr != field.data() + field.size() || number < 0 ||
         number > largest) {
-      fail("expected a number from 0 to " + std::to_string(largest) + ", found '" +
-           std::string(field.substr(0, 20)) + "'");
+      fail("expected a number from 0 to " + std::to_string(largest) + ", found '" + excerpt(field) +
+           "'");
     }
     rest_.remove_prefix(field.size());
     if ((rest_.empty() ? '\0' : rest_[0]) != end) {
