@@ -92,10 +92,15 @@ Result<void> prepare_report(cli::JobSpec& spec) {
   return report::check_replaceable("--report", *spec.report);
 }
 
-cli::Exit examine_machine(const cli::Environment& environment) {
-  const doctor::Facts facts = doctor::look(environment);
+cli::Exit examine_machine(const cli::JobSpec& spec, const cli::Environment& environment) {
+  const doctor::Facts facts = doctor::look(spec, environment);
   const std::vector<doctor::Finding> findings = doctor::examine(facts);
-  return {doctor::exit_code(findings), doctor::text(facts, findings), ""};
+  cli::Exit exit{doctor::exit_code(findings), "", ""};
+  const std::string failed = agent::write_report(spec, doctor::json_text(facts, findings),
+                                                 [&](const std::string& text) { exit.out = text; });
+  if (!failed.empty()) return {process::kExitRefused, "", "ddprun: " + failed + "\n"};
+  if (exit.out.empty()) exit.out = doctor::text(facts, findings);
+  return exit;
 }
 
 cli::Environment write_line_by_line(const cli::Environment& environment, plan::LaunchPlan& plan) {
@@ -115,7 +120,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   auto parsed = cli::parse(words, environment);
   if (const auto* exit = std::get_if<cli::Exit>(&parsed)) return show(*exit);
   auto& spec = std::get<cli::JobSpec>(parsed);
-  if (spec.doctor) return show(examine_machine(environment));
+  if (spec.doctor) return show(examine_machine(spec, environment));
   timings.parsed = std::chrono::steady_clock::now();
   if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);

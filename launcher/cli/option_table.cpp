@@ -335,7 +335,9 @@ constexpr Option kOptions[] = {
     {.name = "doctor",
      .group = Group::results,
      .apply = apply::flag<&JobSpec::doctor>,
-     .help = "check this machine and print what was found, start nothing"},
+     .help = "check this machine, and where the job's nodes meet, and print what was found, with "
+             "advice; "
+             "start nothing. Exit code 1: something will prevent a start. --report - prints JSON"},
     {.name = "print-completion",
      .metavar = "bash|zsh|fish|tcsh",
      .group = Group::results,

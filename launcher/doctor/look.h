@@ -2,22 +2,20 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 
 #include "launcher/cli/environment.h"
+#include "launcher/cli/job_spec.h"
 #include "launcher/doctor/facts.h"
 
 namespace ddprun::doctor {
 
-// How long a name server may take.
-inline constexpr std::chrono::milliseconds kNamePatience{2000};
+// How long all that may hang (name servers, drivers, file systems, Python) is waited for, together.
+inline constexpr std::chrono::milliseconds kPatience{5000};
 
-// Looks at this machine. Takes little longer than kNamePatience at most. DDPRUN_NVML and
-// DDPRUN_HWLOC of `environment` name other libraries, as for a job.
-Facts look(const cli::Environment& environment);
-
-// What `name` leads to, found by a child process that is killed when the patience is over, because
-// a lookup cannot be cancelled.
-HostName resolve(const std::string& name, std::chrono::milliseconds patience);
+// Looks at this machine, and at where the nodes of `job` are to meet. Takes little longer than
+// `patience` at most. DDPRUN_NVML and DDPRUN_HWLOC of `environment` name other libraries, as for a
+// job. This process must have no other threads.
+Facts look(const cli::JobSpec& job, const cli::Environment& environment,
+           std::chrono::milliseconds patience = kPatience);
 
 }  // namespace ddprun::doctor

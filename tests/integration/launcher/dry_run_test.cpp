@@ -11,6 +11,7 @@
 
 #include "rendezvous/base/read_file.h"
 #include "tests/integration/support/json_schema.h"
+#include "tests/integration/support/loopback_port.h"
 #include "tests/integration/support/run.h"
 
 namespace ddprun::test {
@@ -121,9 +122,38 @@ TEST(DoctorTest, IsOneScreenAboutThisMachine) {
   const Finished end = ddprun({"--doctor"}, {.environment = {"SLURM_JOB_ID=4711"}});
   EXPECT_THAT(end.out, AllOf(HasSubstr("ddprun "), HasSubstr("Linux "), HasSubstr("CPUs"),
                              HasSubstr("loopback"), HasSubstr("SLURM_JOB_ID=4711")));
-  EXPECT_LE(lines(end.out).size(), 30u);
+  EXPECT_LE(lines(end.out).size(), 40u);
   EXPECT_EQ(end.err, "");
   EXPECT_LT(end.took, std::chrono::seconds(10));
+}
+
+// A Python on a file system that hangs.
+TEST(DoctorTest, WhatHangsIsLeftAloneAndNamed) {
+  const TemporaryFolder folder;
+  const std::string python = folder / "python3";
+  std::ofstream(python) << "#!/bin/sh\nexec sleep 1000\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const Finished end = ddprun({"--doctor"}, {.environment = {"PYTHON_EXEC=" + python}});
+  EXPECT_THAT(end.out, HasSubstr("PyTorch        " + python + " does not say which one it has"));
+  EXPECT_LT(end.took, std::chrono::seconds(15));
+}
+
+TEST(DoctorTest, JsonIsForPrograms) {
+  const Finished end = ddprun({"--doctor", "--report", "-"});
+  const json::value value = json::parse(end.out);
+  EXPECT_EQ(value.at("problems").as_int64() == 0 ? 0 : 1, end.code);
+  const TemporaryFolder folder;
+  EXPECT_THAT(ddprun({"--doctor", "--report", folder / "r.json"}).out, HasSubstr("loopback"));
+  EXPECT_NO_THROW(json::parse(read_file(folder / "r.json").value_or("")));
+}
+
+TEST(DoctorTest, APortThatTheJobNeedsMustBeFree) {
+  LoopbackPort held;
+  held.listen();
+  const std::string port = std::to_string(held.number());
+  const Finished end = ddprun({"--doctor", "--master-port", port});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.out, HasSubstr("problem  ports          " + port + ": pid "));
 }
 
 TEST(DoctorTest, AProblemIsTheExitCode) {
