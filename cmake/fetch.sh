@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Gets what the build and the tests need and this tree does not have: Debian packages, LibTorch, PyTorch for Python, the
-# digits. Sourced by ./dev, which sets cache_dir and torch_version and has say() and die().
+# digits, the generator of the manual's site. Sourced by ./dev, which sets cache_dir and torch_version and has say() and die().
 #
 # What is fetched goes into one cache folder outside the tree, first into a folder *.partial that is renamed when it is
 # complete: an interrupted run is repaired by the next one, and a finished step is never done again.
@@ -258,5 +258,23 @@ pathlib.Path(sys.argv[2]).write_bytes(zipfile.ZipFile(wheel).read("sklearn/datas
 PYTHON
   digits_are_complete || die "$digits_file is not the file that was expected (its SHA-256 differs)."
   rm -rf "$partial"
+  end_fetch
+}
+
+# Sets site_generator, of exactly the versions that docs/manual/requirements.txt names.
+get_site_generator() {
+  local wanted=docs/manual/requirements.txt folder=$cache_dir/site
+  site_generator=$folder/bin/mkdocs
+  ! cmp -s "$wanted" "$folder/requirements.txt" || return 0
+  begin_fetch
+  say "fetching the generator of the manual's site: 20 MB to download"
+  pip --version >/dev/null  # makes the private environment, whose Python is also the right one here
+  rm -rf "$folder"
+  "$cache_dir/pip/bin/python" -m venv "$folder"
+  "$folder/bin/python" -m pip --disable-pip-version-check --quiet install --no-deps --requirement "$wanted" ||
+    die "the generator could not be fetched: pip says why above. ./dev $command begins this step again."
+  "$folder/bin/python" -m pip --disable-pip-version-check check >/dev/null ||
+    die "$wanted names versions that do not fit together"
+  cp "$wanted" "$folder/"
   end_fetch
 }

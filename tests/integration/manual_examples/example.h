@@ -6,16 +6,22 @@
 
 namespace ddprun::test {
 
-// "$ COMMAND", the lines of its output, "[exit code N]".
+// "$ COMMAND" or "HOST$ COMMAND", the lines of its output, "[exit code N]".
 struct Example {
-  int line = 0;  // of the command, in the page
-  std::string command;
+  int line = 0;              // of the command, in the page
+  int block = 0;             // counted from 0
+  std::string host = {};     // where it is typed; empty: on the reader's own machine
+  std::string command = {};  // without the " &" of one that goes on while others are typed
+  bool background = false;   // it had one
   // "..." stands for any lines, none as well; "…" within a line for any text.
-  std::vector<std::string> output;
+  std::vector<std::string> output = {};
   int exit_code = 0;
 };
 
 std::vector<Example> examples_in(const std::string& page);
+
+// The text of each block of that language, with its newlines, in order.
+std::vector<std::string> blocks_of(const std::string& language, const std::string& page);
 
 // Puts `port` where the example has that of its --master-port, in the command and in the output:
 // the page's own may be taken. Without --master-port nothing changes.

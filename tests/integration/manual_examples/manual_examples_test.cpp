@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "tests/integration/manual_examples/example.h"
+#include "tests/integration/manual_examples/hosts.h"
 #include "tests/integration/multi_node/nodes.h"
 #include "tests/integration/support/run.h"
 
@@ -31,22 +32,64 @@ Lines pages() {
   return found;
 }
 
+// Pages whose examples other tests run.
+struct Elsewhere {
+  std::string page, test, reason;
+};
+const Elsewhere kElsewhere[] = {
+    {"slurm.md", "tests/integration/slurm", "starts a Slurm"},
+    {"mixed-ranks.md", "tests/interop/mixed", "has PyTorch"},
+};
+
+// The first line of what nobody runs as it stands there, and why.
+struct NotRun {
+  std::string page, begin, reason;
+};
+const NotRun kNotRun[] = {
+    {"hangs.md",
+     "for worker in $(pgrep -P \"$(pgrep -P \"$PID\")\"); do eu-stack -p \"$worker\"; done",
+     "the machine may lack the tool: run below with another one"},
+    {"kubernetes.md", "kubectl apply -f indexed-job.yaml",
+     "there is no cluster: tests/integration/packaging checks the files, and starts what they "
+     "start"},
+};
+
 class Page : public testing::TestWithParam<std::string> {};
 
-// The order of two streams, and of two ranks, is not the page's to promise: stdout first.
-TEST_P(Page, ShowsWhatHappens) {
+void run_here(const std::string& page, const std::vector<Example>& examples) {
   const TemporaryFolder folder;
-  const auto examples = examples_in(text_of(GetParam()));
-  ASSERT_FALSE(examples.empty()) << GetParam() << " has no example";
   for (Example example : examples) {
     use_port(free_port(), example);
-    const std::string where = GetParam() + ":" + std::to_string(example.line);
     const Finished end = run_shell("cd '" + folder.path() +
                                    "'; PATH='" DDPRUN_PROGRAMS "':$PATH; " + example.command);
-    const std::string all = end.out + end.err;
-    EXPECT_EQ(end.code, example.exit_code) << where << "\n" << all;
-    EXPECT_TRUE(shows(example.output, lines(all))) << where << " differs:\n" << all;
+    expect_shown(page, example, end);
   }
+}
+
+TEST_P(Page, ShowsWhatHappens) {
+  const std::string name = fs::path(GetParam()).filename();
+  const auto elsewhere = std::ranges::find(kElsewhere, name, &Elsewhere::page);
+  if (elsewhere != std::end(kElsewhere))
+    GTEST_SKIP() << "run by " << elsewhere->test << ", which " << elsewhere->reason;
+  const auto examples = examples_in(text_of(GetParam()));
+  ASSERT_FALSE(examples.empty()) << GetParam() << " has no example";
+  std::vector<Example> here, at_hosts;
+  for (const Example& example : examples)
+    (example.host.empty() ? here : at_hosts).push_back(example);
+  run_here(GetParam(), here);
+  if (at_hosts.empty()) return;
+  if (const std::string why = Network::why_not(); !why.empty()) GTEST_SKIP() << why;
+  ManualHosts().run(GetParam(), at_hosts);
+}
+
+// What a reader is told to type stands in a block for a console, and is run, or is known here.
+TEST(Manual, HasNoOtherCommandsThanTheseThatAreNotRun) {
+  std::vector<std::string> found, known;
+  for (const NotRun& each : kNotRun) known.push_back(std::string(each.page) + ": " + each.begin);
+  for (const std::string& page : pages())
+    for (const std::string& block : blocks_of("sh", text_of(page)))
+      found.push_back(fs::path(page).filename().string() + ": " + lines(block).at(0));
+  EXPECT_THAT(found, testing::UnorderedElementsAreArray(known));
 }
 
 INSTANTIATE_TEST_SUITE_P(Manual, Page, testing::ValuesIn(pages()), [](const auto& page) {
@@ -57,12 +100,9 @@ INSTANTIATE_TEST_SUITE_P(Manual, Page, testing::ValuesIn(pages()), [](const auto
 
 // The command is tried with `echo` for the tool, which the machine may lack.
 TEST(Hangs, NamesTheWorkersOfARunningJob) {
-  const std::string page = text_of(fs::path(DDPRUN_TASK_PAGES) / "hangs.md");
-  const std::string opening = "```sh\n";
-  const auto begin = page.find(opening);
-  ASSERT_NE(begin, std::string::npos);
-  std::string command = page.substr(begin + opening.size());
-  command.resize(command.find("```"));
+  const auto blocks = blocks_of("sh", text_of(fs::path(DDPRUN_TASK_PAGES) / "hangs.md"));
+  ASSERT_EQ(blocks.size(), 1u);
+  std::string command = blocks[0];
   const std::string tool = "eu-stack -p";
   ASSERT_NE(command.find(tool), std::string::npos) << command;
   command.replace(command.find(tool), tool.size(), "echo");
@@ -89,13 +129,20 @@ TEST(Example, TakesAnotherPortInCommandAndOutput) {
 
 TEST(Example, IsReadFromTheBlocksForAConsole) {
   const auto examples = examples_in(
-      "text\n```sh\n$ not this\n```\n```console\n$ a\nx\n$ b\n[exit code 3]\n```\n$ nor this\n");
-  ASSERT_EQ(examples.size(), 2u);
+      "text\n```sh\n$ not this\n```\n```console\n$ a\nx\n$ b\n[exit code 3]\n```\n$ nor this\n"
+      "```console\ngpu01$ c &\n  $ y\n```\n");
+  ASSERT_EQ(examples.size(), 3u);
   EXPECT_EQ(examples[0].command, "a");
   EXPECT_EQ(examples[0].output, Lines{"x"});
   EXPECT_EQ(examples[0].exit_code, 0);
   EXPECT_EQ(examples[1].exit_code, 3);
   EXPECT_EQ(examples[1].line, 8);
+  EXPECT_EQ(examples[1].block, 0);
+  EXPECT_EQ(examples[2].host, "gpu01");
+  EXPECT_EQ(examples[2].command, "c");
+  EXPECT_TRUE(examples[2].background);
+  EXPECT_EQ(examples[2].output, Lines{"  $ y"});
+  EXPECT_EQ(examples[2].block, 1);
 }
 
 TEST(Example, ShowsDotsForWhatIsLeftOut) {

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include "rendezvous/base/read_file.h"
+#include "tests/integration/manual_examples/example.h"
+#include "tests/integration/manual_examples/hosts.h"
 #include "tests/integration/slurm/slurm_test.h"
 
 namespace ddprun::test {
@@ -83,6 +85,27 @@ TEST_F(BatchTest, TheExampleTrainsOnAllGpusOfItsNodes) {
   EXPECT_TRUE(slurm().is_empty());
   for (int rank = 0; rank < 16; ++rank)
     EXPECT_THAT(output(), HasSubstr("rank " + std::to_string(rank) + " of 16\n"));
+}
+
+// Its script and its commands as they stand there; the nodes have no GPUs.
+TEST_F(BatchTest, ThePageOfTheManualShowsWhatHappens) {
+  const std::string file = std::string(DDPRUN_TASK_PAGES) + "/slurm.md";
+  const std::string page = read_file(file).value_or("");
+  const auto scripts = blocks_of("bash", page);
+  ASSERT_EQ(scripts.size(), 1u);
+  slurm().write("train.sbatch", scripts[0]);
+  const std::string program = slurm().write("train", "#!/bin/sh\necho rank $RANK of $WORLD_SIZE\n");
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  const auto examples = examples_in(page);
+  ASSERT_FALSE(examples.empty());
+  for (const Example& example : examples) {
+    EXPECT_EQ(example.host, "login");
+    const Finished end =
+        slurm().run({"PATH=" DDPRUN_PROGRAMS ":/usr/bin:/bin", "PET_SIMULATE_GPUS=8",
+                     "SLURM_JOB_NAME=" + job(), "/bin/bash", "-c", example.command},
+                    {.limit = std::chrono::seconds(60)});
+    expect_shown(file, example, end);
+  }
 }
 
 TEST_F(BatchTest, ADdprunOnTheFirstOfSeveralNodesIsRefused) {
