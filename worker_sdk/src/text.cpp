@@ -4,13 +4,18 @@
 #include <cstdio>
 #include <iterator>
 #include <regex>
-#include <set>
 #include <sstream>
+#include <string_view>
 
 namespace ddp::detail {
 namespace {
 
 constexpr const char* kPairClosure = "Application timeout caused pair closure";
+
+// Never destroyed: Gloo's threads explain their failures while the process ends.
+const std::regex& for_ever(const char* pattern) {
+  return *new std::regex(pattern);
+}
 
 bool mentions(const std::string& text, const char* word) {
   return text.find(word) != std::string::npos;
@@ -107,7 +112,8 @@ bool is_failed_barrier(const std::string& what) {
 }
 
 std::vector<int> missing_at_barrier(const std::string& what) {
-  static const std::regex pattern("Ranks ((?:[0-9]{1,7}[, ]*)+) failed to pass monitoredBarrier");
+  static const std::regex& pattern =
+      for_ever("Ranks ((?:[0-9]{1,7}[, ]*)+) failed to pass monitoredBarrier");
   std::smatch found;
   if (!std::regex_search(what, found, pattern)) return {};
   std::string list = found[1];
@@ -119,9 +125,9 @@ std::vector<int> missing_at_barrier(const std::string& what) {
 }
 
 bool waits_for_all(const std::string& operation) {
-  static const std::set<std::string> others{"broadcast", "gather",  "recv",
-                                            "reduce",    "scatter", "send"};
-  return !others.contains(operation);
+  static constexpr std::string_view kOthers[] = {"broadcast", "gather",  "recv",
+                                                 "reduce",    "scatter", "send"};
+  return std::ranges::find(kOthers, operation) == std::end(kOthers);
 }
 
 std::string who_is_late(const std::vector<int>& who, bool sure) {
@@ -167,7 +173,7 @@ std::string explain_unused(const std::string& said,
 }
 
 std::string with_global_ranks(const std::string& text, const std::vector<int>& ranks) {
-  static const std::regex pattern("\\bRank ([0-9]{1,7})\\b");
+  static const std::regex& pattern = for_ever("\\bRank ([0-9]{1,7})\\b");
   std::string result;
   auto rest = text.begin();
   for (std::sregex_iterator found(text.begin(), text.end(), pattern), none; found != none;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace ddp::detail {
 namespace {
 
@@ -115,6 +117,26 @@ TEST(Unused, TheParametersAreNamed) {
 TEST(Unused, OfManyTheFirstOnesAreNamed) {
   const std::string text = explain_unused(reducer_says(" 0 1 2 3 4 5 6 7 8 9"), {}, false);
   EXPECT_THAT(text, testing::HasSubstr("parameter 7 and 2 more: "));
+}
+
+void explain_too_late() {
+  const bool right = with_global_ranks("Rank 1 is late", {5, 7}) == "Rank 7 is late" &&
+                     missing_at_barrier("Ranks 1, 3 failed to pass monitoredBarrier in 1 ms") ==
+                         std::vector<int>{1, 3} &&
+                     !waits_for_all("send");
+  if (!right) std::_Exit(3);
+}
+
+// The main thread ends with the first failure, while a thread of Gloo explains the next one.
+TEST(AnExplanation, IsPossibleWhileTheProcessEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // so that nothing has been explained before
+  EXPECT_EXIT(
+      {
+        std::atexit(explain_too_late);  // comes behind the destructors of what is made after it
+        explain_too_late();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(Unused, AnotherTextStaysAsItIs) {
