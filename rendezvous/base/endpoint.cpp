@@ -22,6 +22,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 bool is_ipv6(std::string_view text) {
   const std::size_t end = std::min(text.find('%'), text.size());
   const std::string_view zone = text.substr(end);
+  // What is read behind a zero byte would be something else.
+  if (text.find('\0') != std::string_view::npos) return false;
   if (zone == "%" || zone.find_first_of(":/?#[] \t") != std::string_view::npos) return false;
   in6_addr address{};
   return ::inet_pton(AF_INET6, std::string(text.substr(0, end)).c_str(), &address) == 1;
