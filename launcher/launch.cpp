@@ -13,14 +13,19 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/results.h"
 #include "launcher/agent/self_description.h"
+#include "launcher/agent/upstream.h"
 #include "launcher/cli/parse.h"
+#include "launcher/cli/scanner.h"
 #include "launcher/doctor/look.h"
 #include "launcher/doctor/verdict.h"
 #include "launcher/dry_run.h"
+#include "launcher/hosts/remote_command.h"
 #include "launcher/plan/line_buffer.h"
 #include "launcher/plan/make.h"
 #include "launcher/plan/node.h"
 #include "launcher/process/exit_codes.h"
+#include "launcher/relay/coordinator.h"
+#include "launcher/relay/outpost.h"
 #include "launcher/report/output_file.h"
 
 namespace ddprun {
@@ -116,13 +121,18 @@ cli::Environment write_line_by_line(const cli::Environment& environment, plan::L
 
 report::ExitDecision launch(const std::vector<std::string>& words, cli::Environment environment,
                             guardian::Link link) {
+  if (words.size() == 1 && words.front() == hosts::kStartedByHosts)
+    return relay::serve(environment, std::move(link));
   report::Timings timings{.begun = std::chrono::steady_clock::now()};
   auto parsed = cli::parse(words, environment);
   if (const auto* exit = std::get_if<cli::Exit>(&parsed)) return show(*exit);
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return show(examine_machine(spec, environment));
+  if (spec.hosts.asked())
+    return relay::coordinate(*cli::scan(words), spec, environment, std::move(link));
   timings.parsed = std::chrono::steady_clock::now();
   if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
+  auto upstream = agent::Upstream::of(environment);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
   plan::Node node = plan::this_node(environment);
   node.machine = plan::machine_of(spec, gpus, environment);
@@ -150,7 +160,8 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
                      .programs = std::move(*programs),
                      .link = std::move(link),
                      .timings = timings,
-                     .unable = std::move(unable)});
+                     .unable = std::move(unable),
+                     .upstream = std::move(upstream)});
 }
 
 }  // namespace ddprun

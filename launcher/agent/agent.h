@@ -5,10 +5,12 @@
 // signals and timers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "launcher/agent/programs.h"
+#include "launcher/agent/upstream.h"
 #include "launcher/cli/environment.h"
 #include "launcher/cli/job_spec.h"
 #include "launcher/guardian/guardian.h"
@@ -35,6 +37,7 @@ struct Job {
   // With several nodes only: nothing is started, the plan may be without workers. This node joins
   // to tell the others, who would wait for it, and all end alike.
   std::optional<Unable> unable = {};
+  std::shared_ptr<Upstream> upstream = {};  // null unless ddprun was started by another one
 };
 
 // Runs the job to its end, with everything a user sees of it written, and says how ddprun has to

@@ -111,6 +111,17 @@ void name_files_of_earlier_attempts(const JobParts& parts, const report::Facts& 
     parts.output.note("ddprun: files of earlier attempts are in " + parts.directory.path());
 }
 
+// Where several nodes come out in one place, who shows all of it says once what all of them say.
+void say_last(const JobParts& parts, const supervise::Outcome& outcome, const std::string& text,
+              bool happened_here) {
+  using supervise::Cause;
+  if (!parts.job.upstream) return parts.output.note(text);
+  const bool first_hand = happened_here && outcome.cause != Cause::success &&
+                          outcome.cause != Cause::stop_signal &&
+                          outcome.cause != Cause::guardian_lost;
+  parts.job.upstream->report(first_hand, text);
+}
+
 }  // namespace
 
 report::ExitDecision conclude(const JobParts& parts, const Round& last,
@@ -127,7 +138,7 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
       copy_error_file(parts, facts.error_files.back().text,
                       outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);
     link_what_stays(parts, facts);
-    parts.output.note(report::text(outcome, facts));
+    say_last(parts, outcome, report::text(outcome, facts), !remote);
   }
   const report::ExitDecision end = report::exit_decision(outcome, last.exec_failure(), remote);
   parts.events.job_ended(outcome, end);

@@ -107,7 +107,7 @@ void Membership::connect(const membership::Connect& order) {
 void Membership::connect_to(const std::string& host) {
   const cli::RendezvousSpec& spec = spec_of(job_);
   client::RosterClientOptions options{
-      .host = host, .port = spec.endpoint.value.port, .answer_timeout = spec.conf.read_timeout};
+      .host = host, .port = host_.port(), .answer_timeout = spec.conf.read_timeout};
   if (host_.undecided()) {
     options.connected_when_answered = true;
     // What leads here may take its time to find out that somebody listens.

@@ -276,8 +276,11 @@ report::ExitDecision NodeAgent::refuse(int code, const Error& error) {
 
 // On stderr and in the report.
 report::ExitDecision NodeAgent::tell_refusal(report::ExitDecision end, std::string_view cause,
-                                             const std::string& text) {
-  output_.note("ddprun: " + text);
+                                             const std::string& text, bool happened_here) {
+  if (job_.upstream)
+    job_.upstream->report(happened_here, "ddprun: " + text + "\n");
+  else
+    output_.note("ddprun: " + text);
   report_without_round(end, cause, text);
   return end;
 }

@@ -80,7 +80,7 @@ class NodeAgent {
 
   report::ExitDecision refuse(int code, const Error& error);
   report::ExitDecision tell_refusal(report::ExitDecision end, std::string_view cause,
-                                    const std::string& text);
+                                    const std::string& text, bool happened_here = true);
   void report_without_round(report::ExitDecision end, std::string_view cause,
                             const std::string& text);
   void flush();

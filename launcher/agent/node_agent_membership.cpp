@@ -300,13 +300,13 @@ void NodeAgent::end_without_round(const membership::Verdict& verdict) {
     none.cause = interruption_->cause;
     none.stop_signal = interruption_->stop_signal;
     decision_ = tell_refusal(report::exit_decision(none), report::name_of(none.cause),
-                             verdict.text + " before its workers were started");
+                             verdict.text + " before its workers were started", false);
   } else if (job_.unable) {
     end_unable(verdict);
   } else {
     const int code = verdict.kind == Kind::local ? unable_ : verdict.exit_code;
     decision_ = tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work",
-                             verdict.text);
+                             verdict.text, verdict.kind == Kind::local);
   }
 }
 
@@ -336,7 +336,7 @@ void NodeAgent::end_unable(const membership::Verdict& verdict) {
   const int code = elsewhere ? verdict.exit_code : job_.unable->code;
   std::string text = elsewhere ? verdict.text : job_.unable->text;
   if (gave_up) text += "; the others could not be told: " + verdict.text;
-  decision_ = tell_refusal({code}, cause_without_workers(code), text);
+  decision_ = tell_refusal({code}, cause_without_workers(code), text, !elsewhere);
 }
 
 }  // namespace ddprun::agent

@@ -43,6 +43,7 @@ ServerHost::ServerHost(boost::asio::io_context& io, const Job& job, output::Outp
       output_(output),
       hooks_(std::move(hooks)),
       question_(question_of(job.spec.rendezvous)),
+      port_(job.spec.rendezvous.endpoint.value.port),
       timer_(io) {}
 
 void ServerHost::find(std::chrono::nanoseconds patience) {
@@ -155,7 +156,7 @@ bool ServerHost::on_answer() {
 Result<void> ServerHost::listen() {
   server::RosterServerOptions options;
   options.address = hosting_.address;
-  options.port = job_.spec.rendezvous.endpoint.value.port;
+  options.port = port_;
   options.port_advice = kPortAdvice;
   options.identity = {
       .id = "", .host = job_.host, .version = std::string(cli::version()), .embedded = true};
@@ -170,6 +171,8 @@ Result<void> ServerHost::listen() {
   auto server = server::RosterServer::listen(io_, std::move(options));
   if (!server) return server.error();
   server_ = std::move(*server);
+  port_ = server_->port();
+  if (job_.upstream) job_.upstream->listening(port_);
   if (!hosting_.notice.empty()) hooks_.say(hosting_.notice);
   return {};
 }

@@ -48,6 +48,8 @@ class ServerHost {
 
   // Where the server is looked for: the endpoint's host, or what Slurm has for that name.
   const std::string& host() const { return question_.host; }
+  // The endpoint's; where that is 0, what this node has got from the system.
+  std::uint16_t port() const { return port_; }
   // This node listens, and whether the endpoint leads to it is not known yet.
   bool undecided() const { return undecided_; }
   // The server at the endpoint has answered. False: it is the one of this node, and connect() was
@@ -78,6 +80,7 @@ class ServerHost {
   output::Output& output_;
   ServerHostHooks hooks_;
   membership::HostingQuestion question_;
+  std::uint16_t port_;
   membership::Hosting hosting_;
   std::chrono::steady_clock::time_point deadline_;
   std::chrono::nanoseconds patience_{};

@@ -102,6 +102,13 @@ Reading master_port(const std::string& value, Settings& settings);
 Reading local_addr(const std::string& value, Settings& settings);
 Reading cluster(const std::string& value, Settings& settings);
 
+// Hosts on which ddprun starts itself.
+Reading hosts(const std::string& value, Settings& settings);
+Reading hostfile(const std::string& value, Settings& settings);
+Reading rsh(const std::string& value, Settings& settings);
+Reading remote_ddprun(const std::string& value, Settings& settings);
+Reading exported(const std::string& value, Settings& settings);
+
 // Devices.
 Reading device(const std::string& value, Settings& settings);
 Reading simulate_gpus(const std::string& value, Settings& settings);

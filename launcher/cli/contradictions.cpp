@@ -54,12 +54,40 @@ std::string_view touches_lines(const JobSpec& job, const std::vector<Setting>& s
   return {};
 }
 
+// With --hosts each node is what its place in the list says.
+std::string wrong_with_hosts(const JobSpec& job, const std::vector<Setting>& settings) {
+  if (!job.hosts.asked()) {
+    if (job.hosts.exports.empty()) return {};
+    return "-x " + job.hosts.exports.front() +
+           ": it is for the hosts of --hosts; on this one workers get all variables of ddprun, so "
+           "write NAME=VALUE in front of ddprun";
+  }
+  const std::string hosts = written(settings, job.hosts.list ? "hosts" : "hostfile");
+  if (job.hosts.list && job.hosts.file)
+    return hosts + " and " + written(settings, "hostfile") + ": drop one of them";
+  const auto drop = [&](std::string_view name, const std::string& why) {
+    return hosts + " and " + written(settings, name) + ": " + why + "; drop one of them";
+  };
+  const auto given = [&](std::string_view name) {
+    return std::ranges::any_of(settings, [&](const Setting& s) { return s.option->name == name; });
+  };
+  if (job.standalone) return drop("standalone", "standalone is this host alone");
+  if (given("node-rank")) return drop("node-rank", "a host's place in the list is its number");
+  if (job.rendezvous.engine != cluster::Engine::none)
+    return drop("cluster", "either ddprun or the cluster starts the nodes");
+  if (job.rendezvous.kind == RendezvousSpec::Kind::by_arrival)
+    return drop("rdzv-backend", "the hosts are given, which is static");
+  if (job.stdin_rank) return drop("stdin", "no worker of another host can read it");
+  return {};
+}
+
 }  // namespace
 
 std::string contradiction(const JobSpec& job, const std::vector<Setting>& settings) {
   const auto both = [&](std::string_view one, std::string_view other, const std::string& why) {
     return written(settings, one) + " and " + written(settings, other) + ": " + why;
   };
+  if (std::string wrong = wrong_with_hosts(job, settings); !wrong.empty()) return wrong;
   if (is_static_range(job))
     return both("nnodes", "rdzv-backend", "a range needs c10d, static takes one number");
   if (job.standalone && job.rendezvous.min_nodes > 1)

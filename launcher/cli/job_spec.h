@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cli/hosts_spec.h"
 #include "launcher/cli/rank_map.h"
 #include "launcher/cli/rendezvous_spec.h"
 
@@ -59,6 +60,7 @@ struct JobSpec {
   std::optional<int> simulated_gpus;  // --simulate-gpus N, 0 or more
   bool standalone = false;
   RendezvousSpec rendezvous;
+  HostsSpec hosts;
   // Of one node: the store's address as given, and its port, never 0 (0 means "choose", which is
   // the default). Several nodes have them in `rendezvous`.
   std::optional<std::string> master_addr;

@@ -139,14 +139,16 @@ Result<FoundMeetingPoint> find_meeting_point(const RendezvousGiven& given, bool 
       found.from_environment.push_back("MASTER_PORT=" + std::to_string(port->value));
   }
   const std::uint16_t usual = by_arrival ? kArrivalPort : kFixedPort;
-  if (found.point.value.port == 0)
+  const bool by_hosts = given.engine && given.engine->value == cluster::Engine::hosts;
+  // Node 0 tells its choice to whoever has started all.
+  if (found.point.value.port == 0 && !by_hosts)
     return Error{found.point.source +
                  ": port 0 lets the system choose, and the other nodes could not know its choice; "
                  "write " +
                  (given.endpoint ? text_of(MeetingPoint{found.point.value.host, usual})
                                  : "a port, such as " + std::to_string(usual))};
   add_overruled(q, found.point.value, found.notices);
-  add_loopback(q, found.point, host_given, found.notices);
+  if (!by_hosts) add_loopback(q, found.point, host_given, found.notices);
   return found;
 }
 

@@ -45,6 +45,7 @@ std::span<const Heading> headings() {
   static constexpr Heading kHeadings[] = {
       {Group::job, "Job"},
       {Group::rendezvous, "Rendezvous"},
+      {Group::hosts, "Several hosts by one command"},
       {Group::devices, "Devices"},
       {Group::stopping, "Stopping"},
       {Group::output, "Output"},

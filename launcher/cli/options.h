@@ -13,7 +13,7 @@
 
 namespace ddprun::cli {
 
-enum class Group { job, rendezvous, devices, stopping, output, results, old_lines };
+enum class Group { job, rendezvous, hosts, devices, stopping, output, results, old_lines };
 
 // Ready: works. Later: refused as not available yet, but for values that ask for what is built
 // anyway.

@@ -108,6 +108,10 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
     const std::string error = apply_setting(setting, settings);
     if (!error.empty()) return usage_error(error);
   }
+  // This ddprun was started by another one.
+  if (environment.get(cluster::kHostsRank))
+    settings.rendezvous.engine =
+        Said<cluster::Engine>{cluster::Engine::hosts, "--hosts", "--hosts"};
   const auto settled = settle_rendezvous(settings.rendezvous, environment, settings.job);
   if (!settled) return usage_error(settled.error().text);
   JobSpec job = std::move(settings.job);

@@ -66,12 +66,13 @@ struct RendezvousSpec {
   std::vector<std::string> hosts;                  // by node rank, where the engine knows them
 
   bool several_nodes() const { return kind != Kind::alone; }
-  // srun and mpirun show in one place what all nodes write, and this is not the first of them: it
-  // leaves to that one what all would say alike.
+  // srun, mpirun and ddprun --hosts show in one place what all nodes write, and this is not the
+  // first of them: it leaves to that one what all would say alike.
   bool first_node_speaks() const {
     return several_nodes() &&
-           (engine == cluster::Engine::slurm || engine == cluster::Engine::mpi) && node_rank &&
-           node_rank->value != 0;
+           (engine == cluster::Engine::slurm || engine == cluster::Engine::mpi ||
+            engine == cluster::Engine::hosts) &&
+           node_rank && node_rank->value != 0;
   }
 };
 

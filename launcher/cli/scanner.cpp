@@ -85,7 +85,10 @@ Result<Scan> scan(const std::vector<std::string>& words) {
       result.separator = true;
       break;
     }
-    if (is_np(text)) return Error{"unknown option -np; write -n or --nproc-per-node"};
+    if (is_np(text))
+      return Error{
+          "unknown option -np; write -n or --nproc-per-node, the number on each host, or "
+          "--hosts a:8,b:8"};
     const bool is_long = text[1] == '-';
     for (std::size_t at = 1; at < text.size(); ++at) {
       const Result<Word> word = is_long ? take_long(text) : take_short(text, at);

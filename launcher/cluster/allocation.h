@@ -19,7 +19,8 @@ namespace ddprun::cluster {
 // More nodes than any machine has; what is beyond is taken for a slip.
 inline constexpr int kMostNodes = 1'000'000;
 
-enum class Engine { none, slurm, kubernetes, mpi };
+// `hosts`: ddprun itself, which was started on one host with the names of all.
+enum class Engine { none, slurm, kubernetes, mpi, hosts };
 
 // A value and what it was read from: "SLURM_NNODES", "--nnodes", "PET_NNODES"; empty for a default.
 template <class T>
@@ -61,6 +62,15 @@ Result<Allocation> read_kubernetes(const Variables& variables);
 // MPI launchers and those that speak their language: Open MPI, jsrun, Flux, Hydra and others that
 // speak PMI, PMIx, pbsdsh. None of them says where the nodes can meet.
 Result<Allocation> read_mpi(const Variables& variables);
+
+// What the ddprun that the user has started on one host sets for those on the others.
+inline constexpr std::string_view kHostsRank = "DDPRUN_HOSTS_RANK";
+inline constexpr std::string_view kHostsSize = "DDPRUN_HOSTS_SIZE";
+inline constexpr std::string_view kHostsName = "DDPRUN_HOSTS_NAME";        // of this host, as typed
+inline constexpr std::string_view kHostsAddress = "DDPRUN_HOSTS_ADDRESS";  // where the nodes meet
+inline constexpr std::string_view kHostsPort = "DDPRUN_HOSTS_PORT";   // 0: node 0 takes a free one
+inline constexpr std::string_view kHostsChannel = "DDPRUN_HOSTS_FD";  // agent/upstream.h
+Result<Allocation> read_hosts(const Variables& variables);
 
 // Reads the variables of `engine`; nothing for `none`.
 Result<Allocation> read(Engine engine, const Variables& variables);

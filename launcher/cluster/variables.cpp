@@ -49,6 +49,8 @@ Result<Allocation> read(Engine engine, const Variables& variables) {
       return read_kubernetes(variables);
     case Engine::mpi:
       return read_mpi(variables);
+    case Engine::hosts:
+      return read_hosts(variables);
     case Engine::none:
       break;
   }
@@ -63,6 +65,8 @@ std::string_view name_of(Engine engine) {
       return "kubernetes";
     case Engine::mpi:
       return "mpi";
+    case Engine::hosts:
+      return "hosts";
     case Engine::none:
       break;
   }

@@ -57,7 +57,9 @@ std::string host_name() {
 
 Node this_node(const cli::Environment& environment) {
   Node node;
-  node.host = host_name();
+  // What the user calls it, where ddprun was started by that name.
+  const auto name = environment.get(cluster::kHostsName);
+  node.host = name ? std::string(*name) : host_name();
   node.allowed_cpus = allowed_cpus();
   node.omp_num_threads_set = environment.get("OMP_NUM_THREADS").has_value();
   const auto python = environment.get("PYTHON_EXEC");

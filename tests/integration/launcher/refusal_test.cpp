@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--nproc-per-nodes", "2"},
                 {},
                 {"--nproc-per-nodes", "mean --nproc-per-node?"}},
-        Refused{"option_not_built", {"--hosts", "a,b"}, {}, {"--hosts", "not available"}},
+        Refused{"no_list_of_hosts", {"--hosts", "a:x"}, {}, {"--hosts", "'x'"}},
         Refused{"port_too_large", {"--master-port", "66660"}, {}, {"66660"}}),
     [](const auto& chosen) { return std::string(chosen.param.name); });
 

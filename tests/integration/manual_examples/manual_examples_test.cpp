@@ -38,6 +38,7 @@ struct Elsewhere {
 };
 const Elsewhere kElsewhere[] = {
     {"slurm.md", "tests/integration/slurm", "starts a Slurm"},
+    {"ssh.md", "tests/integration/hosts", "starts an sshd"},
     {"mixed-ranks.md", "tests/interop/mixed", "has PyTorch"},
 };
 

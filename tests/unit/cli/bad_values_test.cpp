@@ -44,6 +44,12 @@ const std::map<std::string_view, Values>& values() {
         "timeout=5"}},
       {"local-addr", {{"a b", "a:1", "[::1", "a/b"}, "127.0.0.1"}},
       {"cluster", {{"x", "Slurm", "k8s"}, "none"}},
+      // What the lists hold is read with the file: tests/unit/hosts.
+      {"hosts", {{}, "a,b"}},
+      {"hostfile", {{}, "hosts"}},
+      {"export", {{"=x"}, ""}},
+      {"rsh", {{"'", " "}, "ssh"}},
+      {"remote-ddprun", {{}, "/usr/bin/ddprun"}},
       {"device", {{"x", "gpu", "CPU", "0"}, "cpu"}},
       {"simulate-gpus", {{"x", "-1", "1025", "1.5", "99999999999"}, "2"}},
       {"bind", {{"x", "gpu", "core_complex", "0"}, "node"}},

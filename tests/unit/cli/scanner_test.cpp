@@ -85,7 +85,8 @@ TEST(Scanner, NamesTheNearestOption) {
   EXPECT_THAT(error_of({"-vz", "p"}),
               HasSubstr("unknown option -vz; -v (--verbose) takes no value"));
   EXPECT_EQ(error_of({"-np", "2", "p"}),
-            "ddprun: unknown option -np; write -n or --nproc-per-node");
+            "ddprun: unknown option -np; write -n or --nproc-per-node, the number on each host, or "
+            "--hosts a:8,b:8");
 }
 
 TEST(Scanner, TakesSeveralLettersBehindOneDash) {

@@ -51,8 +51,8 @@ TEST(Variables, ErrorsNameTheVariable) {
               HasSubstr("ddprun: TORCH_ELASTIC_SHUTDOWN_TIMEOUT: 'x' is not a time"));
   EXPECT_THAT(error_of({"p"}, {"PET_TEE=4"}),
               HasSubstr("ddprun: PET_TEE: '4' does not say which streams"));
-  EXPECT_EQ(error_of({"p"}, {"PET_HOSTS=a,b"}),
-            "ddprun: PET_HOSTS=a,b is not available yet in this version of ddprun");
+  EXPECT_THAT(error_of({"p"}, {"PET_HOSTS=a", "PET_HOSTFILE=f"}),
+              HasSubstr("PET_HOSTS=a and PET_HOSTFILE=f: drop one of them"));
   EXPECT_EQ(error_of({"p"}, {"PET_NNODES=x"}),
             "ddprun: PET_NNODES: 'x' is not a number of nodes; write N, or MIN:MAX with 1 <= MIN "
             "<= MAX");

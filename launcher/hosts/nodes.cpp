@@ -1,0 +1,169 @@
+#include "launcher/hosts/nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/process/exit_codes.h"
+#include "launcher/report/report.h"
+
+namespace ddprun::hosts {
+namespace {
+
+constexpr std::size_t kMostLines = 20;   // of hosts that are out
+constexpr std::size_t kMostReports = 3;  // of reports that differ
+
+}  // namespace
+
+Nodes::Nodes(std::vector<Host> hosts, bool endpoint_given)
+    : hosts_(std::move(hosts)), states_(hosts_.size()), endpoint_given_(endpoint_given) {}
+
+Action Nodes::on(const Hello& hello) {
+  states_.at(static_cast<std::size_t>(hello.index)).here = true;
+  return look_around();
+}
+
+Action Nodes::on(const Out& out) {
+  State& state = states_.at(static_cast<std::size_t>(out.index));
+  // Whoever has ended may hang up.
+  if (state.out || state.ended) return {};
+  state.out = out;
+  return look_around();
+}
+
+Action Nodes::on(const Listening& listening) {
+  if (endpoint_given_ || all_begun_ || stopping_) return {};
+  all_begun_ = true;
+  return {Action::Kind::begin,
+          {.for_others = true, .host = listening.host, .port = listening.port}};
+}
+
+Action Nodes::on(const Ended& ended) {
+  states_.at(static_cast<std::size_t>(ended.index)).ended = ended;
+  return look_around();
+}
+
+void Nodes::on(Report report) {
+  states_.at(static_cast<std::size_t>(report.index)).report = std::move(report);
+}
+
+void Nodes::on_stop_signal(int signo) {
+  if (stop_signal_ == 0) stop_signal_ = signo;
+  stopping_ = true;
+}
+
+Action Nodes::look_around() {
+  if (stopping_ || any_silent()) return {};
+  const bool out = std::ranges::any_of(states_, [](const State& s) { return s.out.has_value(); });
+  // Without node 0 the others have nowhere to go.
+  const bool first_gone = begun_ && !all_begun_ && states_.front().ended;
+  if (out || first_gone) {
+    stopping_ = true;
+    return {Action::Kind::stop, {}};
+  }
+  if (std::exchange(begun_, true)) return {};
+  all_begun_ = endpoint_given_ || states_.size() == 1;
+  return {Action::Kind::begin, {.for_first = true, .for_others = endpoint_given_}};
+}
+
+bool Nodes::over() const {
+  return std::ranges::all_of(states_, [](const State& s) { return s.out || s.ended; });
+}
+
+bool Nodes::any_silent() const {
+  return std::ranges::any_of(states_, [](const State& s) { return !s.here && !s.out && !s.ended; });
+}
+
+std::string Nodes::names(bool (*wanted)(const State&), std::size_t most) const {
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!wanted(states_[i]) || ++count > most) continue;
+    text += (text.empty() ? "" : ", ") + hosts_[i].name;
+  }
+  return count > most ? text + " and " + std::to_string(count - most) + " more" : text;
+}
+
+std::string Nodes::silent(std::size_t most) const {
+  return names([](const State& s) { return !s.here && !s.out && !s.ended; }, most);
+}
+
+std::string Nodes::running(std::size_t most) const {
+  return names([](const State& s) { return !s.out && !s.ended; }, most);
+}
+
+std::vector<std::string> Nodes::lines_of_hosts_out() const {
+  std::vector<std::string> lines;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    if (states_[i].out && ++count <= kMostLines)
+      lines.push_back("ddprun: host " + hosts_[i].name + ": " + states_[i].out->why + "\n");
+  if (count > kMostLines)
+    lines.push_back("ddprun: and " + std::to_string(count - kMostLines) + " more hosts\n");
+  if (count > 0 && !begun_)
+    lines.push_back("ddprun: " + std::to_string(count) + " of " + std::to_string(states_.size()) +
+                    " hosts cannot take part, so nothing was started\n");
+  return lines;
+}
+
+// What several hosts say alike is said once.
+std::vector<std::string> Nodes::reports(bool first_hand) const {
+  std::vector<std::string> texts;
+  for (const State& state : states_)
+    if (state.report && state.report->first_hand == first_hand &&
+        std::ranges::find(texts, state.report->text) == texts.end() && texts.size() < kMostReports)
+      texts.push_back(state.report->text);
+  return texts;
+}
+
+// The one whose end is the job's: where it happened, or else the first that ended badly.
+const Nodes::State* Nodes::worst() const {
+  const State* found = nullptr;
+  for (const State& state : states_) {
+    if (!state.ended || (state.ended->code == 0 && state.ended->by_signal == 0)) continue;
+    if (state.report && state.report->first_hand) return &state;
+    if (found == nullptr) found = &state;
+  }
+  return found;
+}
+
+Ending Nodes::ending() const {
+  Ending ending;
+  const bool out = std::ranges::any_of(states_, [](const State& s) { return s.out.has_value(); });
+  std::vector<std::string> first_hand = reports(true);
+  const State* bad = worst();
+  if (stop_signal_ != 0 && first_hand.empty()) {
+    const auto none = std::ranges::count_if(
+        states_, [](const State& s) { return s.out && !s.out->before_hello; });
+    ending.lines.push_back("ddprun: stopped by " + report::signal_name(stop_signal_) +
+                           (begun_ ? "" : " before anything was started") +
+                           (none > 0 ? "; the connection to " + std::to_string(none) + " of " +
+                                           std::to_string(states_.size()) + " hosts was lost"
+                                     : "") +
+                           "\n");
+    ending.code = 128 + stop_signal_;
+    ending.by_signal = stop_signal_;
+    return ending;
+  }
+  if (out) ending.lines = lines_of_hosts_out();
+  if (out) ending.code = process::kExitCannotWork;
+  std::ranges::move(first_hand, std::back_inserter(ending.lines));
+  if (out) return ending;
+  if (bad != nullptr) {
+    ending.code = bad->ended->code;
+    ending.by_signal = bad->ended->by_signal;
+  }
+  // Who has only heard of the end says no more than who was there.
+  if (ending.lines.empty()) {
+    std::vector<std::string> heard = reports(false);
+    if (bad != nullptr && heard.size() > 1) heard.resize(1);
+    std::ranges::move(heard, std::back_inserter(ending.lines));
+  }
+  if (bad != nullptr && ending.lines.empty()) {
+    const auto index = static_cast<std::size_t>(bad - states_.data());
+    ending.lines.push_back("ddprun: host " + hosts_[index].name + ": its ddprun ended with " +
+                           std::to_string(ending.code) + " without a word\n");
+  }
+  return ending;
+}
+
+}  // namespace ddprun::hosts

@@ -1,0 +1,74 @@
+// The ddprun of one node on this host, started by us.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/hosts/messages.h"
+#include "launcher/output/line_splitter.h"
+#include "launcher/relay/inlet.h"
+#include "launcher/relay/pipes.h"
+
+namespace ddprun::relay {
+
+struct LocalNodeOptions {
+  hosts::Node node;
+  int nodes = 1;
+  std::string directory;
+  std::vector<std::string> words;        // behind "ddprun"
+  std::vector<std::string> environment;  // without what is about nodes
+  std::string address;                   // of this host, where node 0 listens if nobody says where
+};
+
+struct LocalNodeHooks {
+  // Lines, Listening, Report, and Ended or Out as the last.
+  std::function<void(hosts::Message)> message;
+  std::function<bool(std::function<void()> resume)> full;  // see Inlet
+};
+
+// Used on the thread that runs `io`; must outlive the last handler.
+class LocalNode {
+ public:
+  // Nothing is done yet. Borrows `io`.
+  LocalNode(boost::asio::io_context& io, LocalNodeOptions options, LocalNodeHooks hooks);
+
+  // Whether it could begin, without doing so: the folder is there.
+  Result<void> check() const;
+  // Starts ddprun, if this order is for it.
+  void begin(const hosts::Begin& order);
+  // Passed on; where nothing was begun it has ended by it.
+  void signal(int signo);
+  bool over() const { return over_; }
+
+ private:
+  std::vector<std::string> own_environment(const hosts::Begin& order) const;
+  void open_streams(Pipe& out, Pipe& err, Pipe& channel);
+  void on_told(std::string_view bytes);
+  void on_end();
+  void finish();
+  void be_out(const std::string& why);
+
+  boost::asio::io_context& io_;
+  LocalNodeOptions options_;
+  LocalNodeHooks hooks_;
+  ChildProcess child_;
+  Inlet out_;
+  Inlet err_;
+  Inlet channel_;
+  output::LineSplitter out_lines_;
+  output::LineSplitter err_lines_;
+  hosts::Decoder decoder_;
+  boost::asio::steady_timer timer_;
+  std::optional<process::WaitStatus> status_;
+  bool begun_ = false;
+  bool over_ = false;
+};
+
+// Whoever has begun nothing yet ends by it.
+bool asks_to_end(int signo);
+
+}  // namespace ddprun::relay

@@ -1,0 +1,167 @@
+// ddprun --hosts with a program in the place of ssh, which starts the command on this host.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/integration/support/run.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using Words = std::vector<std::string>;
+using std::chrono::seconds;
+
+class StandIn : public testing::Test {
+ protected:
+  // What stands before the start of the command; $host is the host, "$@" the command.
+  explicit StandIn(const std::string& script = "") { set(script); }
+
+  void set(const std::string& script) {
+    const std::string file = rsh();
+    std::ofstream(file) << "#!/bin/sh\nhost=$1; shift\n"
+                        << script << "\nexec setsid -w /bin/sh -c \"$1\"\n";
+    ::chmod(file.c_str(), 0755);
+  }
+  std::string rsh() const { return folder_.path() + "/rsh"; }
+
+  Words words(const std::string& hosts, const Words& options, const Words& command) const {
+    Words all{"--hosts", hosts, "--rsh", rsh()};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), command.begin(), command.end());
+    return all;
+  }
+  Finished job(const std::string& hosts, const Words& options, const Words& command) const {
+    return ddprun(words(hosts, options, command), {.limit = seconds(60)});
+  }
+  static std::string mark() {
+    return "ddprun-stand-in-test-" + std::to_string(::getpid()) + "-" +
+           testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  TemporaryFolder folder_;
+};
+
+// 40 hosts need a tree: 32 branches, eight of them with a host of their own.
+TEST_F(StandIn, ReachesMoreHostsThanOneShouldHoldConnectionsTo) {
+  set("echo $host >> " + folder_.path() + "/by.$(ps -o ppid= $PPID | tr -d ' ')");
+  const Finished end =
+      job("127.0.1.[1-40]:1", {"-q"}, {"sh", "-c", "echo rank $RANK of $WORLD_SIZE"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  auto got = lines(end.out);
+  ASSERT_EQ(got.size(), 40u) << end.out << end.err;
+  for (int rank = 0; rank < 40; ++rank)
+    EXPECT_THAT(got, testing::Contains("[127.0.1." + std::to_string(rank + 1) + "] rank " +
+                                       std::to_string(rank) + " of 40"));
+}
+
+TEST_F(StandIn, NamesAllHostsThatCannotTakePartAtOnce) {
+  set("case $host in *.2) echo 'Permission denied (publickey).' >&2; exit 255;; *.4) exit 127;; "
+      "esac");
+  const Finished end = job("127.0.0.[2-5]:1", {}, {"sh", "-c", "echo started"});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_EQ(end.out, "");
+  EXPECT_THAT(end.err, AllOf(HasSubstr("ddprun: host 127.0.0.2: Permission denied (publickey); "),
+                             HasSubstr("ddprun: host 127.0.0.4: there is no ddprun"),
+                             HasSubstr("2 of 4 hosts cannot take part, so nothing was started"),
+                             Not(HasSubstr("127.0.0.3"))));
+}
+
+// A login script that waits for somebody to type, as at a prompt for a password.
+TEST_F(StandIn, WaitsForNobodyForEver) {
+  set("[ $host = 127.0.0.3 ] && exec sleep 1000");
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"--rdzv-conf", "join_timeout=1"}, {"true"});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("host 127.0.0.3: no answer within 1 s"));
+  EXPECT_LT(end.took, seconds(20));
+}
+
+TEST_F(StandIn, HearsDdprunBehindWhatLoginScriptsSay) {
+  set("echo Welcome to $host; printf 'no newline'; echo motd >&2");
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"-q"}, {"echo", "hi"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(lines(end.out), testing::UnorderedElementsAre("[127.0.0.2] hi", "[127.0.0.3] hi"));
+}
+
+// The first host of a branch that answers takes the place of one that does not.
+TEST_F(StandIn, NamesOnlyThoseWhoAreMissingInATree) {
+  set("case $host in *.1|*.3|*.40) exit 127;; esac");
+  const Finished end = job("127.0.1.[1-40]:1", {}, {"true"});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_EQ(count_of("there is no ddprun", end.err), 3) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("3 of 40 hosts cannot take part"));
+}
+
+TEST_F(StandIn, StopsATreeByOneSignalOrWhereItIsKilled) {
+  for (const int signo : {SIGTERM, SIGKILL}) {
+    Program program(ddprun_words(words("127.0.1.[1-36]:1", {"-q"},
+                                       {"sh", "-c", "echo up; exec sleep 1000", mark()})),
+                    {.limit = seconds(60)});
+    ASSERT_TRUE(program.wait_for_output("up", 36));
+    ::kill(program.pid(), signo);
+    EXPECT_TRUE(nobody_has(mark(), seconds(20))) << signo;
+    program.finish();
+  }
+}
+
+TEST_F(StandIn, SaysOnceThatAProgramIsMissing) {
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {}, {"/no/such/program"});
+  EXPECT_EQ(end.code, 127);
+  EXPECT_EQ(count_of("/no/such/program", end.err), 1) << end.err;
+}
+
+TEST_F(StandIn, RefusesAHostThatHasNotTheFolder) {
+  TemporaryFolder gone;
+  std::filesystem::create_directory(gone.path() + "/here");
+  set("[ $host = 127.0.0.3 ] && mv '" + gone.path() + "/here' '" + gone.path() + "/away'");
+  std::string line = "cd '" + gone.path() + "/here' && exec";
+  for (const std::string& word : ddprun_words(words("127.0.0.3:1,127.0.0.2:1", {}, {"true"})))
+    line += " '" + word + "'";
+  const Finished end = run_shell(line, {.limit = seconds(60)});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("host 127.0.0.3: the job runs in '" + gone.path() +
+                                 "/here', which cannot be entered there: No such file"));
+}
+
+TEST_F(StandIn, NeedsNoShellForThisHost) {
+  set("exit 1");
+  const Finished end = job("localhost:2", {"-q"}, {"sh", "-c", "echo $RANK"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(lines(end.out), testing::UnorderedElementsAre("[localhost] 0", "[localhost] 1"));
+}
+
+TEST_F(StandIn, MixesThisHostWithOthers) {
+  const Finished end = job("localhost:1,127.0.0.2:1", {"-q"}, {"sh", "-c", "echo $RANK"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(lines(end.out), testing::UnorderedElementsAre("[localhost] 0", "[127.0.0.2] 1"));
+}
+
+TEST_F(StandIn, WritesAReportForEachHost) {
+  const std::string report = folder_.path() + "/r.json";
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"--report", report}, {"true"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_TRUE(std::filesystem::exists(report));
+  EXPECT_TRUE(std::filesystem::exists(report + ".127.0.0.3"));
+}
+
+TEST_F(StandIn, RestartsOnAllHosts) {
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"-q", "--max-restarts", "1"},
+                           {"sh", "-c",
+                            "echo $RANK.$TORCHELASTIC_RESTART_COUNT; [ $RANK = 0 ] || exit "
+                            "$((1 - TORCHELASTIC_RESTART_COUNT)); sleep 0.1"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.out, AllOf(HasSubstr("[127.0.0.2] 0.1"), HasSubstr("[127.0.0.3] 1.1")));
+}
+
+}  // namespace
+}  // namespace ddprun::test
