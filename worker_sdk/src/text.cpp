@@ -112,11 +112,12 @@ bool is_failed_barrier(const std::string& what) {
 }
 
 std::vector<int> missing_at_barrier(const std::string& what) {
-  static const std::regex& pattern =
-      for_ever("Ranks ((?:[0-9]{1,7}[, ]*)+) failed to pass monitoredBarrier");
-  std::smatch found;
-  if (!std::regex_search(what, found, pattern)) return {};
-  std::string list = found[1];
+  constexpr std::string_view kBegin = "Ranks ", kEnd = " failed to pass monitoredBarrier";
+  const auto end = what.find(kEnd);
+  const auto begin = end == what.npos ? what.npos : what.rfind(kBegin, end);
+  if (begin == what.npos || begin + kBegin.size() > end) return {};
+  std::string list = what.substr(begin + kBegin.size(), end - begin - kBegin.size());
+  if (list.find_first_not_of("0123456789, ") != list.npos) return {};
   std::replace(list.begin(), list.end(), ',', ' ');
   std::istringstream numbers(list);
   std::vector<int> members{std::istream_iterator<int>(numbers), {}};

@@ -74,6 +74,9 @@ TEST(FailedBarrier, NamesItsMissingMembers) {
       "[/gloo/pair.cc:547] Connection closed by peer [127.0.0.1]:1";
   EXPECT_TRUE(is_failed_barrier(told));
   EXPECT_TRUE(missing_at_barrier(told).empty());
+  // Something else, over which nobody may think for minutes.
+  EXPECT_TRUE(missing_at_barrier("Ranks " + std::string(80, '3') + ", 2 and 1 came late").empty());
+  EXPECT_TRUE(missing_at_barrier("Ranks failed to pass monitoredBarrier").empty());
   EXPECT_THAT(explain_gloo(told, {1}), StartsWith("the ranks did not meet before it. Rank 1 did "));
 }
 
