@@ -30,6 +30,12 @@ if(DDPRUN_WERROR)
   target_compile_options(ddprun_warnings INTERFACE -Werror)
 endif()
 
+# ddprun_bind_at_start(TARGET): all functions of other libraries are looked up when it is loaded, and the table of their
+# addresses is read-only from then on.
+function(ddprun_bind_at_start target)
+  target_link_options(${target} PRIVATE LINKER:-z,relro,-z,now)
+endfunction()
+
 # ddprun_room(NAME SOURCES … [LINK …]): one folder, one static library `ddprun_NAME`. Includes are
 # written from the top of the source tree: #include "launcher/plan/launch_plan.h".
 function(ddprun_room name)
