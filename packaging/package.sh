@@ -74,23 +74,45 @@ check_with_lintian() {
 # SCRIPT WORDS…: bash runs it with mounts and processes of its own, which end with it.
 apart() { unshare --mount --pid --fork --kill-child bash -ec "$@"; }
 
-# In a Debian that has nothing but these packages and what they depend on: the tests of someone who has just installed
-# them.
-try_in_a_bare_debian() {
-  local root=$PWD/build/package/root debs=(build/package/ddprun_*.deb build/package/rdzvd_*.deb)
-  say "installing ddprun and rdzvd into a Debian that has nothing else"
-  rm -rf "$root"
-  # shellcheck disable=SC2016 # "$1" is the hook's
-  mmdebstrap --variant=apt --aptopt='Acquire::Retries "3"' --customize-hook="copy-in ${debs[*]} /tmp" \
-    --customize-hook='chroot "$1" sh -c "apt-get -q install -y --no-install-recommends /tmp/*.deb"' \
-    "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" >build/package/bare.log 2>&1 ||
-    { tail -n 20 build/package/bare.log && die "the packages could not be installed into a bare Debian"; }
+# buildah with a store of its own, without daemons, registries and user namespaces.
+in_store() {
+  local store=$PWD/build/package/images
+  STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot buildah --root "$store/root" --runroot "$store/run" "$@"
+}
+
+# The Containerfile as it is; its base is not the image of that name, which only a registry has, but a Debian that
+# mmdebstrap makes, as whoever publishes that image does.
+build_image() {
+  local base
+  base=$(in_store from scratch)
+  in_store add --quiet "$base" build/package/base.tar / >/dev/null
+  in_store commit --quiet "$base" docker.io/library/debian:bookworm-slim >/dev/null
+  in_store rm "$base" >/dev/null
+  in_store build --pull-never --file packaging/container/Containerfile --tag ddprun build/package
+}
+
+# The tests of someone who has just installed ddprun and rdzvd, in a Debian that has nothing else: the image.
+try_in_the_image() {
+  local container root said
+  say "making the image of ddprun and rdzvd on a Debian that has nothing else"
+  rm -rf build/package/images
+  mmdebstrap --variant=minbase --aptopt='Acquire::Retries "3"' bookworm build/package/base.tar \
+    >build/package/bare.log 2>&1 || { tail -n 20 build/package/bare.log && die "a bare Debian could not be made"; }
+  build_image >build/package/image.log 2>&1 ||
+    { tail -n 20 build/package/image.log && die "the image could not be built; all of it: build/package/image.log"; }
+  container=$(in_store from --pull-never localhost/ddprun)
+  said=$(in_store run "$container" -- /usr/bin/rdzvd --version) && [[ $said == "rdzvd "* ]] ||
+    die "rdzvd does not run in the image as its user: $said"
+  said=$(in_store inspect --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.User}}' "$container")
+  [[ $said == "[/usr/bin/rdzvd] 65534:65534" ]] || die "the image starts something else: $said"
+  root=$(in_store mount "$container")
   cp packaging/smoke.sh "$root/tmp/"
   # shellcheck disable=SC2016 # for the inner shell
   apart 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/bash /tmp/smoke.sh' \
     "$root" ||
     die "what the packages install does not do what it should"
-  rm -rf "$root"
+  in_store rm --all >/dev/null
+  rm -rf build/package/images build/package/base.tar
 }
 
 # FOLDER: mounts this machine as FOLDER/root; what is changed there goes to a tmpfs.
@@ -131,7 +153,7 @@ try_packages() {
     say "the packages were NOT tried: nothing can be mounted here (${said%%$'\n'*})"
     return
   fi
-  try_in_a_bare_debian
+  try_in_the_image
   if ! said=$(apart "$mount_copy" "$copy" 2>&1); then
     say "no program was built with libddp-dev: an overlay of / cannot be mounted here (${said%%$'\n'*})"
     return
@@ -142,7 +164,7 @@ try_packages() {
 cmd_package() {
   local version headers
   prepare
-  need_packages git debhelper lintian mmdebstrap rpm
+  need_packages git debhelper lintian mmdebstrap rpm buildah
   get_interop_python
   mapfile -t headers < <(nccl_headers)
   version=$(package_version)

@@ -39,6 +39,21 @@ daemon() {
   return $status
 }
 
+# Of the installed manual; what lies outside of docs/ in the sources is not in the package.
+links_lead_somewhere() {
+  local page link pages=0 lost=0
+  cd /usr/share/doc/ddprun || return
+  for page in *.md tasks/*.md; do
+    pages=$((pages + 1))
+    while read -r link; do
+      [[ $link == ../* && $page != tasks/* || $link == ../../* ]] || [[ -e $(dirname "$page")/$link ]] ||
+        { echo "$page: $link is not there" && lost=1; }
+    done < <(grep -oE '\]\([^):#]+[#)]' "$page" | tr -d ']()#')
+  done
+  echo "$pages pages"
+  return $lost
+}
+
 expect 0 "ddprun 0" ddprun --version
 # shellcheck disable=SC2016 # for the workers' shell
 expect 0 "rank 1" ddprun -n 2 sh -c 'echo "rank $RANK"'
@@ -55,4 +70,8 @@ for page in man1/ddprun.1 man1/rdzvctl.1 man8/rdzvd.8; do
   [[ -e /etc/dpkg/dpkg.cfg.d/excludes || ! -d /usr/share/man/man1 ]] || expect 0 "" gzip -t "/usr/share/man/$page.gz"
 done
 expect 0 "ExecStart=/usr/bin/rdzvd" cat /usr/lib/systemd/system/rdzvd.service
+expect 0 " pages" links_lead_somewhere
+for example in slurm/ddprun.sbatch kubernetes/indexed-job.yaml container/Containerfile; do
+  expect 0 "ddprun" cat "/usr/share/doc/ddprun/examples/$example"
+done
 exit $failed

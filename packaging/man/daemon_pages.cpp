@@ -9,7 +9,8 @@
 namespace ddprun::packaging {
 namespace {
 
-constexpr std::string_view kRdzvdFront = R"(.TH RDZVD 8 "" "ddprun VERSION" "System Administration"
+constexpr std::string_view kRdzvdFront =
+    R"(.TH RDZVD 8 "DATE" "ddprun VERSION" "System Administration"
 .SH NAME
 rdzvd \- the rendezvous daemon of ddprun
 .SH SYNOPSIS
@@ -92,7 +93,7 @@ curl http://10.0.0.1:29400/api/v1/runs
 .BR rdzvctl (1)
 )";
 
-constexpr std::string_view kRdzvctl = R"(.TH RDZVCTL 1 "" "ddprun VERSION" "User Commands"
+constexpr std::string_view kRdzvctl = R"(.TH RDZVCTL 1 "DATE" "ddprun VERSION" "User Commands"
 .SH NAME
 rdzvctl \- ask a rendezvous server of ddprun about its runs
 .SH SYNOPSIS
@@ -166,12 +167,6 @@ without both 127.0.0.1:29400
 .BR rdzvd (8)
 )";
 
-std::string with_version(std::string_view text) {
-  std::string page(text);
-  page.replace(page.find("VERSION"), 7, version());
-  return page;
-}
-
 void append_option(std::string& page, const rdzvd::OptionText& option) {
   page += ".TP\n\\fB" + roff("--" + std::string(option.name)) + "\\fR";
   if (!option.metavar.empty()) page += " \\fI" + roff(option.metavar) + "\\fR";
@@ -183,13 +178,13 @@ void append_option(std::string& page, const rdzvd::OptionText& option) {
 }  // namespace
 
 std::string rdzvd_page() {
-  std::string page = with_version(kRdzvdFront);
+  std::string page = of_this_release(kRdzvdFront);
   for (const rdzvd::OptionText& option : rdzvd::option_texts()) append_option(page, option);
   return page + std::string(kRdzvdBack);
 }
 
 std::string rdzvctl_page() {
-  return with_version(kRdzvctl);
+  return of_this_release(kRdzvctl);
 }
 
 }  // namespace ddprun::packaging

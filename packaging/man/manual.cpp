@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "launcher/cli/options.h"
-#include "launcher/cli/version.h"
 #include "packaging/man/roff.h"
 
 namespace ddprun::packaging {
@@ -11,8 +10,8 @@ namespace {
 
 using cli::Option;
 
-// What stands around the options; in roff, but for the two words in capitals that are replaced.
-constexpr std::string_view kFront = R"(.TH DDPRUN 1 "" "ddprun VERSION" "User Commands"
+// What stands around the options; in roff, but for two words in capitals that are replaced.
+constexpr std::string_view kFront = R"(.TH DDPRUN 1 "DATE" "ddprun VERSION" "User Commands"
 .SH NAME
 ddprun \- start and watch the workers of a distributed training job
 .SH SYNOPSIS
@@ -220,8 +219,7 @@ std::string later_options() {
 }  // namespace
 
 std::string manual_page() {
-  std::string page(kFront);
-  page.replace(page.find("VERSION"), 7, cli::version());
+  std::string page = of_this_release(kFront);
   for (const cli::Heading& heading : cli::headings()) {
     page += ".SS " + std::string(heading.title) + "\n";
     for (const Option& option : cli::options())

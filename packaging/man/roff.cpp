@@ -1,5 +1,7 @@
 #include "packaging/man/roff.h"
 
+#include "rendezvous/base/version.h"
+
 namespace ddprun::packaging {
 
 std::string roff(std::string_view text) {
@@ -14,6 +16,13 @@ std::string roff(std::string_view text) {
       escaped += c;
   }
   return escaped;
+}
+
+std::string of_this_release(std::string_view front) {
+  std::string page(front);
+  page.replace(page.find("DATE"), 4, DDPRUN_RELEASE_DATE);
+  page.replace(page.find("VERSION"), 7, version());
+  return page;
 }
 
 }  // namespace ddprun::packaging
