@@ -9,6 +9,8 @@ from mkdocs.structure.files import File
 
 TREE = Path(__file__).parents[2]
 REFERENCE = TREE / "build/docs/worker_sdk"
+# Lines of a terminal are long, and are read to their end.
+STYLE = ".md-grid { max-width: 84rem } .language-console code { white-space: pre-wrap }\n"
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?\)")
 
 
@@ -42,6 +44,7 @@ def on_files(files, config):
     start = start_page()
     pages = {page.src_uri: page.content_string for page in files.documentation_pages()} | {"start.md": start}
     files.append(File.generated(config, "start.md", content=start))
+    files.append(File.generated(config, "style.css", content=STYLE))
     linked = {outside(link[2], page) for page, text in pages.items() for link in LINK.finditer(text)}
     for path in sorted(path for path in linked if path and path != "README.md" and (TREE / path).is_file()):
         files.append(File.generated(config, place_of(path), abs_src_path=str(TREE / path)))

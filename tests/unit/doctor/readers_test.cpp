@@ -41,6 +41,8 @@ TEST(AmountsTest, TheLowestLimitCountsAndTheOwnUse) {
   const Amount memory = cgroup_memory("0::/a/b\n", root.path());
   EXPECT_EQ(memory.limit, 1000u);
   EXPECT_EQ(memory.used, 500u);
+  write(root / "a/b/memory.max", "700\n");
+  EXPECT_EQ(cgroup_memory("0::/a/b\n", root.path()).limit, 700u);
   const Amount processes = cgroup_processes("0::/a/b\n", root.path());
   EXPECT_EQ(processes.limit, 99u);
   EXPECT_EQ(processes.used, 7u);
