@@ -14,6 +14,9 @@ namespace {
 
 // A host that answers at all does so within this, slow login scripts included.
 constexpr std::chrono::milliseconds kLongestSilence{60'000};
+// More than nodes grant each other: here it may be a laptop that sleeps for a while.
+constexpr int kPatienceWithUser = 4;
+constexpr std::chrono::milliseconds kMostPatience = std::chrono::hours(24);
 
 Result<std::vector<Host>> read_hosts(const cli::JobSpec& spec, const std::string& hostfile) {
   auto hosts = spec.hosts.list ? read_list(*spec.hosts.list) : read_hostfile(hostfile);
@@ -56,6 +59,12 @@ bool is_given(std::string_view name, const cli::Scan& scan, const cli::Environme
                              [&](const cli::Given& given) { return given.option == option; });
 }
 
+std::uint32_t longest_silence(const cli::RendezvousConf& conf) {
+  const auto silence = conf.keep_alive_interval * conf.keep_alive_max_attempt * kPatienceWithUser;
+  return static_cast<std::uint32_t>(
+      std::clamp(silence, std::chrono::milliseconds(1), kMostPatience).count());
+}
+
 std::vector<std::string> command_of(const cli::Scan& scan) {
   std::vector<std::string> words = scan.command;
   if (scan.separator) words.insert(words.begin(), "--");
@@ -90,6 +99,7 @@ Result<Job> make_job(const cli::Scan& scan, const cli::JobSpec& spec,
   if (const auto right = check_numbers(spec, *hosts); !right) return right.error();
   auto passed = passed_environment(spec.hosts.exports, environment);
   if (!passed) return Error{"-x: " + passed.error().text};
+  const cli::RendezvousConf& conf = spec.rendezvous.conf;
   Job job;
   for (const Host& host : *hosts) job.nodes.push_back({static_cast<int>(job.nodes.size()), host});
   job.order = {.version = here.version,
@@ -103,8 +113,10 @@ Result<Job> make_job(const cli::Scan& scan, const cli::JobSpec& spec,
                .shell_words = spec.hosts.rsh,
                .remote_ddprun = spec.hosts.remote_ddprun,
                .own_path = here.own_path,
-               .patience_ms = static_cast<std::uint32_t>(
-                   std::min(spec.rendezvous.conf.join_timeout, kLongestSilence).count())};
+               .patience_ms =
+                   static_cast<std::uint32_t>(std::min(conf.join_timeout, kLongestSilence).count()),
+               .silence_ms = longest_silence(conf)};
+  job.ping_interval = conf.keep_alive_interval;
   job.endpoint_given =
       is_given("rdzv-endpoint", scan, environment) || is_given("master-addr", scan, environment);
   return job;

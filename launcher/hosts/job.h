@@ -3,6 +3,7 @@
 // Pure, but for what is in `Here`.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Job {
   std::vector<Node> nodes;
   Start order;                  // for all; its branch is empty
   bool endpoint_given = false;  // the options say where the nodes meet
+  std::chrono::milliseconds ping_interval{0};
 };
 
 // `hostfile`: the text of --hostfile, empty without one. The Error is for the user, with the option

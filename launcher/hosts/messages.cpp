@@ -105,6 +105,7 @@ void fields(Archive& a, T& m) {
   a(m.version), a(m.branch), a(m.nodes), a(m.directory), a(m.options);
   a(m.files), a(m.command);
   a(m.environment), a(m.shell_words), a(m.remote_ddprun), a(m.own_path), a(m.patience_ms);
+  a(m.silence_ms);
 }
 template <class Archive, Is<Begin> T>
 void fields(Archive& a, T& m) {
@@ -114,6 +115,8 @@ template <class Archive, Is<Signal> T>
 void fields(Archive& a, T& m) {
   a(m.signo);
 }
+template <class Archive, Is<Ping> T>
+void fields(Archive&, T&) {}
 template <class Archive, Is<Hello> T>
 void fields(Archive& a, T& m) {
   a(m.index);

@@ -37,6 +37,7 @@ struct Start {
   std::string remote_ddprun;
   std::string own_path;
   std::uint32_t patience_ms = 0;  // for the hosts of the branch to answer
+  std::uint32_t silence_ms = 0;   // without a Ping for so long whoever has started us is gone
 
   friend bool operator==(const Start&, const Start&) = default;
 };
@@ -56,6 +57,11 @@ struct Signal {
   int signo = 0;
 
   friend bool operator==(const Signal&, const Signal&) = default;
+};
+
+// The one who gives orders is still there. A host that has lost its power closes no connection.
+struct Ping {
+  friend bool operator==(const Ping&, const Ping&) = default;
 };
 
 // ---- up; `index` is the place of the host in the whole list ----
@@ -113,7 +119,8 @@ struct Out {
   friend bool operator==(const Out&, const Out&) = default;
 };
 
-using Message = std::variant<Start, Begin, Signal, Hello, Lines, Listening, Report, Ended, Out>;
+using Message =
+    std::variant<Start, Begin, Signal, Hello, Lines, Listening, Report, Ended, Out, Ping>;
 
 // The bytes of a message, its length in front.
 std::string encode(const Message& message);

@@ -88,6 +88,7 @@ class Coordinator {
         signals_(io_, signals_to_read(spec), [this](int signo) { on_signal(signo); }),
         notice_(io_),
         limit_(io_),
+        ping_(io_),
         branches_(io_, job_.order, environment.entries(),
                   {.message = [this](const auto& message) { on_message(message); },
                    .changed =
@@ -115,6 +116,7 @@ class Coordinator {
       if (is_local[static_cast<std::size_t>(node.index)]) add_local(node, own_address(others));
     branches_.start(others);
     say_who_is_silent();
+    ping();
     io_.run();
     return decision_;
   }
@@ -241,6 +243,15 @@ class Coordinator {
     limit_.async_wait([this](boost::system::error_code) { io_.stop(); });
   }
 
+  void ping() {
+    ping_.expires_after(job_.ping_interval);
+    ping_.async_wait([this](boost::system::error_code canceled) {
+      if (canceled) return;
+      branches_.send(hosts::Ping{});
+      ping();
+    });
+  }
+
   void say_who_is_silent() {
     notice_.expires_after(kSilence);
     notice_.async_wait([this](boost::system::error_code canceled) {
@@ -300,6 +311,7 @@ class Coordinator {
   agent::SignalReader signals_;
   boost::asio::steady_timer notice_;
   boost::asio::steady_timer limit_;
+  boost::asio::steady_timer ping_;
   Branches branches_;
   std::vector<std::unique_ptr<LocalNode>> locals_;
   report::ExitDecision decision_;

@@ -5,6 +5,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +35,8 @@ class Outpost {
         orders_(io_),
         guardian_(io_),
         signals_(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); }),
-        timer_(io_) {
+        timer_(io_),
+        silence_(io_) {
     console_->append_raw(hosts::kGreeting);
     console_->on_empty([this] { check_end(); });
     console_->on_problem([this](int) { on_hung_up(); });
@@ -67,7 +70,21 @@ class Outpost {
     if (!node_) return;
     branches_->send(message);
     if (const auto* order = std::get_if<hosts::Begin>(&message)) node_->begin(*order);
-    if (const auto* signal = std::get_if<hosts::Signal>(&message)) stop(signal->signo);
+    const auto* signal = std::get_if<hosts::Signal>(&message);
+    if (signal != nullptr) stop(signal->signo);
+    // Ctrl-Z stops whoever gives the orders as well.
+    if (signal != nullptr && signal->signo == SIGTSTP)
+      silence_.cancel();
+    else
+      watch_silence();
+  }
+
+  // Who has lost its power, or the way to us, closes nothing.
+  void watch_silence() {
+    silence_.expires_after(longest_silence_);
+    silence_.async_wait([this](boost::system::error_code canceled) {
+      if (!canceled) on_hung_up();
+    });
   }
 
   void stop(int signo) {
@@ -112,6 +129,8 @@ class Outpost {
                       BranchesHooks{.message = [this](const auto& message) { tell(message); },
                                     .changed = [this] { check_end(); },
                                     .full = when_full()});
+    longest_silence_ = std::chrono::milliseconds(order.silence_ms);
+    watch_silence();
     answer(order, self);
     branches_->start(others);
   }
@@ -174,6 +193,8 @@ class Outpost {
   Inlet guardian_;
   agent::SignalReader signals_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer silence_;
+  std::chrono::milliseconds longest_silence_{0};
   hosts::Decoder decoder_;
   std::optional<LocalNode> node_;
   std::optional<Branches> branches_;

@@ -1,14 +1,19 @@
 // ddprun --hosts with a program in the place of ssh, which starts the command on this host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "launcher/process/children.h"
+#include "rendezvous/base/read_file.h"
 #include "tests/integration/support/run.h"
+#include "tests/integration/support/terminal.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ddprun::test {
@@ -21,6 +26,26 @@ using testing::IsEmpty;
 using testing::Not;
 using Words = std::vector<std::string>;
 using std::chrono::seconds;
+
+// Shells that run the script of a worker, not the ddpruns that have it among their words.
+std::vector<pid_t> workers_of(const std::string& marker) {
+  std::vector<pid_t> found;
+  for (const pid_t pid : pids_with(marker))
+    if (read_file("/proc/" + std::to_string(pid) + "/comm") == "sh\n" &&
+        read_file("/proc/" + std::to_string(pid) + "/cmdline")->starts_with("sh"))
+      found.push_back(pid);
+  return found;
+}
+
+// Waits at most `limit` until there is none any more.
+bool no_worker_of(const std::string& marker, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!workers_of(marker).empty()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    ::poll(nullptr, 0, 5);  // there is no event for the end of a process that is not my child
+  }
+  return true;
+}
 
 class StandIn : public testing::Test {
  protected:
@@ -161,6 +186,63 @@ TEST_F(StandIn, RestartsOnAllHosts) {
                             "$((1 - TORCHELASTIC_RESTART_COUNT)); sleep 0.1"});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_THAT(end.out, AllOf(HasSubstr("[127.0.0.2] 0.1"), HasSubstr("[127.0.0.3] 1.1")));
+}
+
+// Neither a stopped process nor a host without power closes a connection.
+TEST_F(StandIn, StopsWhereNobodyGivesOrdersAnyMore) {
+  Program program(
+      ddprun_words(words("127.0.0.2:1,127.0.0.3:1",
+                         {"-q", "--rdzv-conf", "keep_alive_interval=0.2,keep_alive_max_attempt=2"},
+                         {"sh", "-c", "echo up; while :; do sleep 0.05; done", mark()})),
+      {.limit = seconds(60)});
+  ASSERT_TRUE(program.wait_for_output("up", 2));
+  // Longer than the silence that is allowed: orders come.
+  EXPECT_FALSE(no_worker_of(mark(), std::chrono::milliseconds(2500)));
+  const pid_t launcher = process::children_of(program.pid()).front();
+  ::kill(launcher, SIGSTOP);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(20)));
+  ::kill(launcher, SIGCONT);
+  EXPECT_NE(program.finish().code, 0);
+}
+
+// The words for a script on a terminal.
+std::string quoted(const Words& words) {
+  std::string line = "$DDPRUN";
+  for (const std::string& word : words) line += " '" + word + "'";
+  return line;
+}
+
+TEST_F(StandIn, ShowsHostAndRankOnATerminalAndStopsByAKey) {
+  Terminal terminal("set -m; " +
+                    quoted(words("127.0.0.2:1,127.0.0.3:1", {"-q", "--color=never"},
+                                 {"sh", "-c", "echo up; exec sleep 1000", mark()})) +
+                    "; echo status $?");
+  ASSERT_TRUE(terminal.shows("] up")) << terminal.screen();
+  ASSERT_TRUE(terminal.shows("] up")) << terminal.screen();
+  EXPECT_THAT(terminal.screen(),
+              AllOf(HasSubstr("[127.0.0.2] [0] up\r\n"), HasSubstr("[127.0.0.3] [1] up\r\n")));
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(terminal.shows("stopped by SIGINT")) << terminal.screen();
+  EXPECT_TRUE(nobody_has(mark(), seconds(10)));
+}
+
+TEST_F(StandIn, SleepsAndGoesOnWithTheShell) {
+  Terminal terminal(
+      "set -m; " +
+      quoted(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                   {"sh", "-c", "echo up $$; while :; do sleep 0.05; done", mark()})) +
+      "; echo asleep; read line; fg");
+  ASSERT_TRUE(terminal.shows("up ")) << terminal.screen();
+  ASSERT_TRUE(terminal.shows("up ")) << terminal.screen();
+  terminal.type(kCtrlZ);
+  ASSERT_TRUE(terminal.shows("asleep")) << terminal.screen();
+  int stopped = 0;
+  for (const pid_t pid : workers_of(mark())) stopped += comes_to_state(pid, 'T') ? 1 : 0;
+  EXPECT_EQ(stopped, 2);
+  terminal.type("\n");
+  for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'S'));
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(nobody_has(mark(), seconds(10)));
 }
 
 }  // namespace

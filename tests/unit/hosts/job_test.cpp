@@ -34,6 +34,7 @@ TEST(Job, HasTheHostsInTheirOrder) {
   EXPECT_EQ(job->nodes[1].index, 1);
   EXPECT_EQ(job->order.nodes, 2);
   EXPECT_EQ(job->order.patience_ms, 60'000u);
+  EXPECT_EQ(job->order.silence_ms, 60'000u);
   EXPECT_FALSE(job->endpoint_given);
   EXPECT_TRUE(job_of({"--hosts=a", "--rdzv-endpoint=a:29500", "t"})->endpoint_given);
   EXPECT_TRUE(job_of({"--hosts=a", "t"}, "", {"PET_MASTER_ADDR=a"})->endpoint_given);

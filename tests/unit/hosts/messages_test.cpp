@@ -19,13 +19,15 @@ Start some_order() {
           .shell_words = {"ssh"},
           .remote_ddprun = "/x",
           .own_path = "/y",
-          .patience_ms = 60'000};
+          .patience_ms = 60'000,
+          .silence_ms = 7};
 }
 
 std::vector<Message> all() {
   return {some_order(),
           Begin{.for_first = true, .for_others = false, .host = "h", .port = 65'535},
           Signal{15},
+          Ping{},
           Hello{7},
           Lines{7, 2, "a\nb\n"},
           Listening{0, "10.0.0.1", 4711},
