@@ -44,9 +44,14 @@ std::string nnodes(int min, int max) {
   return min == max ? std::to_string(max) : std::to_string(min) + ":" + std::to_string(max);
 }
 
+nanoseconds ping_interval(const Join& join, const Server& server) {
+  return std::max<nanoseconds>(join.keep_alive_interval.value_or(server.ping_interval),
+                               kMinPingInterval);
+}
+
 // A node that falls silent holds its run, and memory of the server, for interval times attempts.
 std::optional<std::string> too_patient(const Join& join) {
-  const nanoseconds interval = join.keep_alive_interval.value_or(Server().ping_interval);
+  const nanoseconds interval = ping_interval(join, Server());
   const int attempts = join.keep_alive_max_attempt.value_or(Server().ping_attempts);
   if (interval <= nanoseconds(kMaxSilence) / std::max(attempts, 1)) return {};
   return say(join) + " wants " + count_text(static_cast<std::size_t>(attempts), "ping") +
@@ -87,8 +92,7 @@ Terms terms_of(const Join& first, const Server& server) {
           .join_timeout = first.join_timeout,
           .last_call_timeout = first.last_call_timeout,
           .reconnect_timeout = first.reconnect_timeout,
-          .ping_interval = std::max<nanoseconds>(
-              first.keep_alive_interval.value_or(server.ping_interval), kMinPingInterval),
+          .ping_interval = ping_interval(first, server),
           .ping_attempts = first.keep_alive_max_attempt.value_or(server.ping_attempts)};
 }
 

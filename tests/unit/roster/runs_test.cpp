@@ -191,6 +191,10 @@ TEST(Runs, SilenceCannotBeAllowedForHours) {
   join.keep_alive_interval = 5s;
   join.keep_alive_max_attempt = 1000;
   EXPECT_TRUE(server.got<Refused>(server.connect(join)));
+  // It counts as 10 ms.
+  join.keep_alive_interval = 1us;
+  join.keep_alive_max_attempt = 1'000'000;
+  EXPECT_TRUE(server.got<Refused>(server.connect(join)));
   join.keep_alive_interval = 60s;
   join.keep_alive_max_attempt = 60;
   const MemberId patient = server.connect(join);
