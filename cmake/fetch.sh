@@ -87,7 +87,8 @@ need_tools() {
   local boost packages
   boost=$(boost_version)
   packages=(g++ cmake ninja-build ccache "libboost$boost-dev" "libboost-program-options$boost-dev"
-            "libboost-json$boost-dev" libhwloc-dev libspdlog-dev zlib1g-dev libgtest-dev libgmock-dev make pkg-config procps)
+            "libboost-json$boost-dev" libhwloc-dev libssl-dev libspdlog-dev zlib1g-dev libgtest-dev libgmock-dev make pkg-config
+            procps)
   usable_python python3 || packages+=(python3 python3-venv)
   need_packages "${packages[@]}"
 }

@@ -27,6 +27,7 @@
 #include "launcher/relay/coordinator.h"
 #include "launcher/relay/outpost.h"
 #include "launcher/report/output_file.h"
+#include "rendezvous/guard/token.h"
 
 namespace ddprun {
 namespace {
@@ -108,6 +109,14 @@ cli::Exit examine_machine(const cli::JobSpec& spec, const cli::Environment& envi
   return exit;
 }
 
+// One node meets nobody.
+Result<std::shared_ptr<const guard::Token>> token_of(const cli::RendezvousSpec& spec,
+                                                     const std::optional<std::string>& variable) {
+  if (!spec.several_nodes()) return std::shared_ptr<const guard::Token>();
+  return guard::Token::find(spec.token_file ? std::optional(spec.token_file->value) : std::nullopt,
+                            variable);
+}
+
 cli::Environment write_line_by_line(const cli::Environment& environment, plan::LaunchPlan& plan) {
   const std::string library = plan::find_stdbuf_library();
   if (library.empty())
@@ -120,7 +129,7 @@ cli::Environment write_line_by_line(const cli::Environment& environment, plan::L
 }  // namespace
 
 report::ExitDecision launch(const std::vector<std::string>& words, cli::Environment environment,
-                            guardian::Link link) {
+                            std::optional<std::string> token, guardian::Link link) {
   if (words.size() == 1 && words.front() == hosts::kStartedByHosts)
     return relay::serve(environment, std::move(link));
   report::Timings timings{.begun = std::chrono::steady_clock::now()};
@@ -128,10 +137,14 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   if (const auto* exit = std::get_if<cli::Exit>(&parsed)) return show(*exit);
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return show(examine_machine(spec, environment));
+  if (spec.hosts.asked() && token)
+    return refuse("RDZV_TOKEN is not handed to other hosts; put the token into a file that each of "
+                  "them has, and give --token-file FILE");
   if (spec.hosts.asked())
     return relay::coordinate(*cli::scan(words), spec, environment, std::move(link));
   timings.parsed = std::chrono::steady_clock::now();
   if (const auto writable = prepare_report(spec); !writable) return refuse(writable.error().text);
+  if (spec.rendezvous.several_nodes()) spec.rendezvous.token_variable = token.has_value();
   auto upstream = agent::Upstream::of(environment);
   const devices::NodeGpus gpus = plan::node_gpus(spec, environment);
   plan::Node node = plan::this_node(environment);
@@ -139,6 +152,8 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   auto plan = plan::make(spec, gpus, plan::visible_gpus(spec, gpus, environment), node);
   timings.planned = std::chrono::steady_clock::now();
   const Start start{spec, environment, node.host, timings};
+  const auto secret = token_of(spec.rendezvous, token);
+  if (!secret) return refuse(start, {process::kExitRefused, secret.error().text});
   std::optional<agent::Unable> unable;
   if (!plan) unable = {process::kExitRefused, plan.error().text};
   if (plan)
@@ -160,6 +175,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
                      .programs = std::move(*programs),
                      .link = std::move(link),
                      .timings = timings,
+                     .token = *secret,
                      .unable = std::move(unable),
                      .upstream = std::move(upstream)});
 }

@@ -11,15 +11,17 @@
 #include "launcher/guardian/guardian.h"
 #include "launcher/launch.h"
 #include "launcher/process/exit_codes.h"
+#include "rendezvous/guard/token.h"
 
 int main(int argc, char** argv) {
   using namespace ddprun;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  auto token = guard::take_token_variable();
   guardian::Link link = guardian::split();
   guardian::disguise(argc, argv);
   report::ExitDecision end{.code = process::kExitCannotWork};
   try {
-    end = launch(words, cli::Environment(environ), std::move(link));
+    end = launch(words, cli::Environment(environ), std::move(token), std::move(link));
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "ddprun: cannot go on: %s\n", failure.what());
   }

@@ -18,6 +18,10 @@
 #include "launcher/report/json_report.h"
 #include "launcher/report/report.h"
 
+namespace ddprun::guard {
+class Token;
+}
+
 namespace ddprun::agent {
 
 // Why this node cannot start its workers, where that is known before it was tried.
@@ -34,6 +38,8 @@ struct Job {
   Programs programs;
   guardian::Link link;
   report::Timings timings;  // what was over before
+  // That the nodes and the server have to know; null: none.
+  std::shared_ptr<const guard::Token> token = {};
   // With several nodes only: nothing is started, the plan may be without workers. This node joins
   // to tell the others, who would wait for it, and all end alike.
   std::optional<Unable> unable = {};

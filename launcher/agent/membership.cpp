@@ -106,8 +106,10 @@ void Membership::connect(const membership::Connect& order) {
 
 void Membership::connect_to(const std::string& host) {
   const cli::RendezvousSpec& spec = spec_of(job_);
-  client::RosterClientOptions options{
-      .host = host, .port = host_.port(), .answer_timeout = spec.conf.read_timeout};
+  client::RosterClientOptions options{.host = host,
+                                      .port = host_.port(),
+                                      .token = job_.token,
+                                      .answer_timeout = spec.conf.read_timeout};
   if (host_.undecided()) {
     options.connected_when_answered = true;
     // What leads here may take its time to find out that somebody listens.
@@ -127,6 +129,7 @@ void Membership::on_event(client::RosterEvent event) {
     return obey(member_.on_connected(now()));
   }
   if (const auto* message = std::get_if<protocol::ServerMessage>(&event)) {
+    if (const auto* clients = std::get_if<protocol::StoreClients>(message)) return admit(*clients);
     if (std::holds_alternative<protocol::Welcome>(*message)) {
       was_member_ = true;
       host_.stop_looking();
@@ -245,9 +248,15 @@ Result<std::uint16_t> Membership::fresh_store() {
     const bool exactly = !spec_of(job_).local_addr &&
                          (!membership::is_loopback(here) || all_on_this_host(host_.host(), here));
     options.address = exactly ? here : "";
+    options.guarded = job_.token != nullptr;
     store_ = std::make_unique<StoreHost>(io_, std::move(options), output_);
   }
   return store_->open_next_round();
+}
+
+void Membership::admit(const protocol::StoreClients& clients) {
+  if (hosts_fixed_store()) return host_.server()->admit_store_clients(clients.addresses);
+  if (store_) store_->admit(clients.addresses);
 }
 
 void Membership::cannot_host_store(const Error& error) {

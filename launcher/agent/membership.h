@@ -78,6 +78,7 @@ class Membership {
   bool hosts_fixed_store() const;
   bool others_are_stopping() const;
   Result<std::uint16_t> fresh_store();
+  void admit(const protocol::StoreClients& clients);
   void cannot_host_store(const Error& error);
   void begin_round(const membership::BeginRound& order);
   void wake_at(std::optional<membership::Time> when);

@@ -162,6 +162,7 @@ Result<void> ServerHost::listen() {
       .id = "", .host = job_.host, .version = std::string(cli::version()), .embedded = true};
   // With given node ranks the workers' store is behind the same port, as with torchrun.
   options.store = question_.fixed;
+  options.token = job_.token;
   options.log = [this, left = kServerLines](server::Severity severity,
                                             const std::string& line) mutable {
     const bool wanted =

@@ -44,6 +44,10 @@ Result<std::uint16_t> StoreHost::open_next_round() {
   return server_->port();
 }
 
+void StoreHost::admit(const std::vector<std::string>& addresses) {
+  if (server_) server_->admit(addresses);
+}
+
 std::uint64_t StoreHost::clients() const {
   std::uint64_t clients = server_ ? server_->statistics().connections : 0;
   for (const auto& each : earlier_) clients += each->statistics().connections;

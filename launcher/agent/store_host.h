@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "launcher/cli/job_spec.h"
@@ -31,6 +32,8 @@ class StoreHost {
   // they may be workers of other nodes that are still stopping. With a port given they are closed
   // as by open_round().
   Result<std::uint16_t> open_next_round();
+  // Of the round's store, if its options say that it is guarded: see server::Server::admit().
+  void admit(const std::vector<std::string>& addresses);
   void close_earlier_rounds() { earlier_.clear(); }
   // Connections to the stores of all rounds.
   std::uint64_t clients() const;

@@ -101,6 +101,7 @@ Reading master_addr(const std::string& value, Settings& settings);
 Reading master_port(const std::string& value, Settings& settings);
 Reading local_addr(const std::string& value, Settings& settings);
 Reading cluster(const std::string& value, Settings& settings);
+Reading token_file(const std::string& value, Settings& settings);
 
 // Hosts on which ddprun starts itself.
 Reading hosts(const std::string& value, Settings& settings);
@@ -143,6 +144,7 @@ Reading use_env(const std::string& value, Settings& settings);
 
 // Options that ddprun will not have.
 Reading logs_specs(const std::string& value, Settings& settings);
+Reading token(const std::string& value, Settings& settings);
 
 }  // namespace apply
 }  // namespace ddprun::cli

@@ -4,6 +4,7 @@
 #include "launcher/cli/apply.h"
 #include "launcher/cli/values.h"
 #include "rendezvous/base/endpoint.h"
+#include "rendezvous/guard/token.h"
 
 namespace ddprun::cli::apply {
 namespace {
@@ -92,6 +93,15 @@ Reading cluster(const std::string& value, Settings& settings) {
                                                 {"kubernetes", Engine::kubernetes},
                                                 {"mpi", Engine::mpi}};
   return keep(read_choice<Engine>(value, kEngines), settings, settings.rendezvous.engine);
+}
+
+Reading token_file(const std::string& value, Settings& settings) {
+  settings.rendezvous.token_file = said(value, settings);
+  return taken();
+}
+
+Reading token(const std::string&, Settings&) {
+  return wrong(guard::kTokenOnCommandLine);
 }
 
 }  // namespace ddprun::cli::apply

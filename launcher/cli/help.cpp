@@ -53,7 +53,7 @@ void append_option(std::string& out, const Option& option) {
 std::string later_names() {
   std::string names;
   for (const Option& option : options()) {
-    if (option.availability != Availability::later || option.apply == apply::logs_specs) continue;
+    if (option.availability != Availability::later || option.never_there()) continue;
     if (!names.empty()) names += ", ";
     if (option.letter != 0) names += std::string("-") + option.letter + "/";
     names += "--" + std::string(option.name);

@@ -114,11 +114,6 @@ void add_loopback(const Question& q, const Sourced<MeetingPoint>& point, bool ho
 Result<FoundMeetingPoint> find_meeting_point(const RendezvousGiven& given, bool by_arrival,
                                              const cluster::Allocation& allocation,
                                              const Environment& environment) {
-  if (variable_value(environment, "RDZV_TOKEN"))
-    return Error{
-        "RDZV_TOKEN is set, but this version cannot guard the rendezvous yet; unset it, and let "
-        "only "
-        "trusted hosts reach the port"};
   const Question q{given, by_arrival, allocation, environment};
   FoundMeetingPoint found;
   bool host_given = true;

@@ -36,6 +36,8 @@ struct Option {
   std::string_view second_variable = {};
   bool alias_of_torchrun = false;  // the alias, not the name, is what torchrun calls it
 
+  // It is there to be refused with advice, and named nowhere.
+  bool never_there() const { return apply == apply::logs_specs || apply == apply::token; }
   bool takes_value() const { return !metavar.empty() && !optional_value(); }
   // --help and the like: printed and over, whatever else is there.
   bool ends_the_scan() const {

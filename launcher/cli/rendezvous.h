@@ -30,6 +30,7 @@ struct RendezvousGiven {
   std::optional<Said<std::uint16_t>> master_port;
   std::optional<Said<std::string>> run_id;
   std::optional<Said<std::string>> local_addr;
+  std::optional<Said<std::string>> token_file;
   std::optional<Said<cluster::Engine>> engine;
   std::optional<Said<ReadConf>> conf;
 };

@@ -59,6 +59,8 @@ struct RendezvousSpec {
 
   RendezvousConf conf;
   std::optional<Sourced<std::string>> local_addr;  // what this node tells the others; a host
+  std::optional<Sourced<std::string>> token_file;
+  bool token_variable = false;  // RDZV_TOKEN was set, and counts without a file
 
   cluster::Engine engine = cluster::Engine::none;  // --cluster
   std::optional<Sourced<int>> gpus;                // of this node, that the engine has given us

@@ -57,6 +57,8 @@ std::string rendezvous_text(const cli::RendezvousSpec& spec) {
   text += row("run id", spec.run_id.value,
               spec.run_id.source.empty() ? "not given" : spec.run_id.source);
   if (spec.local_addr) text += row("this node", spec.local_addr->value, spec.local_addr->source);
+  if (spec.token_file) text += row("token", spec.token_file->value, spec.token_file->source);
+  if (!spec.token_file && spec.token_variable) text += row("token", "that of RDZV_TOKEN");
   text += row("limits", limits_of(spec.conf));
   if (spec.kind == Kind::by_arrival && !spec.conf.grow) text += row("grow", "off", "--rdzv-conf");
   return text +

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 11> kRankVariables{
 bool belongs_to_another_job(std::string_view name) {
   // The prefix of lines is the user's wish, not a job's: a launcher inside a worker heeds it too.
   if (name == "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE") return false;
+  // The launcher has taken it out of its own environment already.
+  if (name == "RDZV_TOKEN") return true;
   return name.starts_with("PET_") || name.starts_with("TORCHELASTIC_") ||
          name.starts_with("DDPRUN_") || name == "DDPRUN" ||
          std::ranges::find(kRankVariables, name) != kRankVariables.end();

@@ -48,7 +48,9 @@ for Prometheus
 .B /healthz
 .B ok
 .PP
-All of them are read only, and leave out what workers have written.
+All of them are read only, and leave out what workers have written unless there is a
+token. With one, all but /healthz need it, as the password of HTTP's basic authentication or as a
+bearer, and only where nobody can read it on its way: by TLS, or on this host.
 .SH SIGNALS
 .TP
 .BR SIGTERM ", " SIGINT
@@ -56,7 +58,7 @@ agents are told, connections are closed, the exit status is 0; a second one ends
 once
 .TP
 .B SIGHUP
-nothing can be read again; the log says so
+the token file is read again, for those who come from then on
 .SH EXIT STATUS
 .B 0
 after SIGTERM or SIGINT,
@@ -65,6 +67,11 @@ if it cannot listen,
 .B 2
 for a wrong command line.
 .SH ENVIRONMENT
+.TP
+.B RDZV_TOKEN
+the token, without
+.BR \-\-token\-file ;
+taken out of the environment at the start
 .TP
 .B NOTIFY_SOCKET
 where READY=1, STATUS= and STOPPING=1 are sent, see
@@ -100,6 +107,8 @@ rdzvctl \- ask a rendezvous server of ddprun about its runs
 .B rdzvctl
 .RB [ \-\-endpoint
 .IR HOST:PORT ]
+.RB [ \-\-token\-file
+.IR FILE ]
 .I COMMAND
 .SH DESCRIPTION
 .B rdzvctl
@@ -135,11 +144,14 @@ one of them. Keys of PyTorch's clients begin with a slash.
 .B cancel
 and
 .B stacks
-are taken from the server's own host only.
+are taken from the server's own host only, or with its token.
 .SH OPTIONS
 .TP
 .BI \-\-endpoint " HOST:PORT"
 the server
+.TP
+.BI \-\-token\-file " FILE"
+the server's token, in a file that nobody else may read
 .TP
 .B \-\-json
 with
@@ -162,6 +174,10 @@ for a wrong command line.
 the server, without
 .BR \-\-endpoint ;
 without both 127.0.0.1:29400
+.TP
+.B RDZV_TOKEN
+the server's token, without
+.B \-\-token\-file
 .SH SEE ALSO
 .BR ddprun (1),
 .BR rdzvd (8)

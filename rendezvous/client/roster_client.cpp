@@ -11,6 +11,7 @@
 #include "rendezvous/base/span_text.h"
 #include "rendezvous/client/look_up.h"
 #include "rendezvous/client/strangers.h"
+#include "rendezvous/guard/handshake.h"
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/protocol/roster_frames.h"
 
@@ -176,7 +177,13 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     wait_for_opening();
     read();
     local_address_ = here.address().to_string();
-    if (!options_.connected_when_answered) tell(RosterConnected{local_address_});
+    handshake_.reset();
+    if (options_.token) {
+      handshake_.emplace(options_.token);
+      protocol::encode(queued_, protocol::AgentMessage(handshake_->challenge()));
+    } else if (!options_.connected_when_answered) {
+      tell(RosterConnected{local_address_});
+    }
     write();
   }
 
@@ -247,7 +254,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       self->try_later("it takes connections and has not answered for " +
                       span_text(self->options_.answer_timeout) + " (read_timeout)");
     });
-    if (options_.connected_when_answered) tell(RosterConnected{local_address_});
+    if (options_.connected_when_answered && !handshake_) tell(RosterConnected{local_address_});
   }
 
   void answered() {
@@ -266,6 +273,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (*parser_.peer_number() != protocol::kRosterProtocol)
       return take_from_other_version(message);
     if (!message) return fail("it sent a message that cannot be read: " + message.error().text);
+    if (handshake_ && !handshake_->done()) return show_token(*message);
     if (const auto* ping = std::get_if<protocol::Ping>(&*message))
       return send(protocol::Pong{ping->id});
     answered();
@@ -274,6 +282,16 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       watch_silence();
     }
     tell(std::move(*message));
+  }
+
+  void show_token(const protocol::ServerMessage& message) {
+    if (const auto* refused = std::get_if<protocol::Refused>(&message))
+      return finish(RosterGaveUp{endpoint_text(options_) + ": " + refused->why});
+    const auto step = handshake_->on_message(message);
+    if (!step.stranger.empty())
+      return finish(RosterGaveUp{endpoint_text(options_) + ": " + step.stranger, true});
+    if (step.say) send(*step.say);
+    if (handshake_->done()) tell(RosterConnected{local_address_});
   }
 
   // Of another protocol only Refused is sure to be understood.
@@ -358,6 +376,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   Clock::time_point heard_{};
   std::chrono::nanoseconds silence_limit_{};
   protocol::FrameParser parser_;
+  std::optional<guard::ClientHandshake> handshake_;  // with a token
   std::array<char, 16 << 10> buffer_;
   std::string queued_;
   std::string writing_;

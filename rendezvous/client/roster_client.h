@@ -15,11 +15,18 @@
 
 #include "rendezvous/protocol/roster_messages.h"
 
+namespace ddprun::guard {
+class Token;
+}
+
 namespace ddprun::client {
 
 struct RosterClientOptions {
   std::string host;  // a name, or a literal without brackets
   std::uint16_t port = 0;
+  // The server has to know it, and is told nothing before it has shown that; none: so may not the
+  // server have one.
+  std::shared_ptr<const guard::Token> token = {};
   // Between two tries; doubles from the first to the longest. Nodes that are started together find
   // the server a few milliseconds later than they look for it.
   std::chrono::milliseconds first_pause{2};
@@ -36,8 +43,8 @@ struct RosterClientOptions {
   std::chrono::milliseconds slow_look_up{1'000};
 };
 
-// Connected: say Join now. It comes once more if the connection ends before the server has
-// answered.
+// Connected, and with a token the server has shown that it knows it: say Join now. It comes once
+// more if the connection ends before the server has answered.
 struct RosterConnected {
   std::string local_address;  // a literal
 };

@@ -93,6 +93,8 @@ void add_connections(Text& text, const Figures& now) {
               "Connections closed by the server: bad request, over a limit, not reading.");
   text.row(static_cast<double>(now.store_dropped), {{"protocol", "store"}});
   text.row(static_cast<double>(now.roster_dropped), {{"protocol", "roster"}});
+  count("rdzv_tokens_refused_total", "Connections and requests that did not show the token.",
+        now.tokens_refused);
   count("rdzv_refused_total", "Agents that were told why they cannot be members.", now.refused);
 }
 

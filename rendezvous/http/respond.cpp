@@ -22,6 +22,10 @@ std::string_view reason(int status) {
       return "OK";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
@@ -121,6 +125,10 @@ std::string to_bytes(const Response& response, bool head_only) {
   bytes += "\r\nContent-Type: " + response.content_type;
   bytes += "\r\nContent-Length: " + std::to_string(response.body.size());
   if (response.status == 405) bytes += "\r\nAllow: GET, HEAD";
+  if (response.status == 401)
+    bytes +=
+        "\r\nWWW-Authenticate: Basic realm=\"ddprun: any name, and the token as the password\""
+        "\r\nWWW-Authenticate: Bearer";
   bytes +=
       "\r\nCache-Control: no-store"
       "\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; "

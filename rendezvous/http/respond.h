@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,9 @@ namespace ddprun::http {
 
 struct Request {
   std::string method;
-  std::string target;  // as on the request line: "/api/v1/runs/my%20run?pretty"
+  std::string target;              // as on the request line: "/api/v1/runs/my%20run?pretty"
+  std::string authorization = {};  // the header of that name
+  bool unseen = false;  // nobody between the two can read it: TLS, or both are on one host
 };
 
 struct Response {
@@ -28,6 +31,13 @@ struct Response {
 // HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows
 // it, and for no more than that.
 Response respond(const Request& request, const std::function<View(const Wanted&)>& view);
+
+// Why a request is not answered by a server with a token, where `is_token` says whether a text is
+// it; nothing if it may be answered. /healthz always is. The token is the password of HTTP's Basic,
+// with any name, or a Bearer's; it is not asked for, nor taken, where others could read it on its
+// way.
+std::optional<Response> check_access(const Request& request,
+                                     const std::function<bool(std::string_view)>& is_token);
 
 // Whether respond() would ask for the view: the answer may be long then.
 bool shows_runs(const Request& request);

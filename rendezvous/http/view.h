@@ -23,6 +23,7 @@ struct Figures {
   std::uint64_t accept_pauses = 0;
   std::uint64_t store_dropped = 0;
   std::uint64_t roster_dropped = 0;
+  std::uint64_t tokens_refused = 0;
   std::uint64_t refused = 0;
   std::uint64_t store_requests = 0;
   std::uint64_t roster_messages = 0;

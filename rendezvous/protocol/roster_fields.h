@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxPath = 4096;
 inline constexpr std::size_t kMaxLine = 2048;  // of a worker's output
 inline constexpr std::size_t kMaxLines = 64;
 inline constexpr std::size_t kMaxNodes = 4096;
+inline constexpr std::size_t kMaxStoreClients = 3 * kMaxNodes;
 inline constexpr int kMaxCount = 100'000'000;  // ranks, rounds, restarts
 
 // What names may not have in them.
@@ -173,6 +174,22 @@ void fields(V& v, Visited<V, AskCancel>& m) {
 template <class V>
 void fields(V& v, Visited<V, AskStacks>& m) {
   v.name("run", m.run, kMaxRunId);
+}
+
+template <class V>
+void fields(V& v, Visited<V, Challenge>& m) {
+  v.name("number", m.number, kMaxName);
+}
+
+template <class V>
+void fields(V& v, Visited<V, Answer>& m) {
+  v.name("proof", m.proof, kMaxName);
+}
+
+template <class V>
+void fields(V& v, Visited<V, StoreClients>& m) {
+  v.number("round", m.round, 0, kMaxCount);
+  v.texts("addresses", m.addresses, kMaxStoreClients, kMaxName);
 }
 
 template <class V>

@@ -207,8 +207,17 @@ struct AskStacks {
   std::string run;
 };
 
+// Both ways, first on a connection of a side that has a token; rendezvous/guard/handshake.h says
+// how.
+struct Challenge {
+  std::string number;  // random, hexadecimal
+};
+struct Answer {
+  std::string proof;  // hexadecimal
+};
+
 using AgentMessage = std::variant<Join, Started, Failed, Drained, Finished, Leave, Pong, StacksDone,
-                                  AskStatus, AskCancel, AskStacks>;
+                                  AskStatus, AskCancel, AskStacks, Challenge, Answer>;
 
 // ---------------------------------------------------------------------------------------------
 // Server -> agent
@@ -309,9 +318,16 @@ struct StacksAnswer {
   std::vector<Node> nodes;
 };
 
-using ServerMessage =
-    std::variant<Welcome, Waiting, Assignment, Stop, Restart, Abort, Closed, Refused, Ping,
-                 TakeStacks, Notice, ServerStopping, StatusAnswer, CancelAnswer, StacksAnswer>;
+// To node rank 0, before its Assignment, where the server has a token: from these addresses the
+// workers of the round come to its store, and nobody else is let in.
+struct StoreClients {
+  int round = 0;
+  std::vector<std::string> addresses;  // literals
+};
+
+using ServerMessage = std::variant<Welcome, Waiting, Assignment, Stop, Restart, Abort, Closed,
+                                   Refused, Ping, TakeStacks, Notice, ServerStopping, StatusAnswer,
+                                   CancelAnswer, StacksAnswer, Challenge, Answer, StoreClients>;
 
 // How the wire and a log line call it: "join", "assignment", …
 std::string_view type_name(const AgentMessage& message);

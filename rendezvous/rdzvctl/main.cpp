@@ -6,11 +6,13 @@
 #include <string>
 
 #include "rendezvous/base/version.h"
+#include "rendezvous/guard/token.h"
 #include "rendezvous/rdzvctl/commands.h"
 #include "rendezvous/rdzvctl/options.h"
 
 int main(int argc, char** argv) {
   using namespace ddprun;
+  const auto variable = guard::take_token_variable();
   const char* endpoint = std::getenv("RDZV_ENDPOINT");
   const auto options = rdzvctl::parse_options(
       {argv + (argc > 0 ? 1 : 0), argv + argc},
@@ -21,8 +23,13 @@ int main(int argc, char** argv) {
   }
   if (options->help) return std::fputs(rdzvctl::help_text().c_str(), stdout) < 0;
   if (options->version) return std::printf("rdzvctl %s\n", std::string(version()).c_str()) < 0;
+  const auto token = guard::Token::find(options->token_file, variable);
+  if (!token) {
+    std::fprintf(stderr, "rdzvctl: %s\n", token.error().text.c_str());
+    return 2;
+  }
   try {
-    return rdzvctl::run(*options);
+    return rdzvctl::run(*options, *token);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "rdzvctl: cannot go on: %s\n", failure.what());
     return 1;

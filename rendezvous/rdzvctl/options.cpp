@@ -9,6 +9,7 @@
 
 #include "rendezvous/base/nearest.h"
 #include "rendezvous/base/printable.h"
+#include "rendezvous/guard/token.h"
 
 namespace ddprun::rdzvctl {
 namespace {
@@ -69,8 +70,9 @@ Result<Options> set_command(Options options, Words words) {
 
 Result<Options> read_words(const Words& words, const std::optional<std::string>& endpoint) {
   po::options_description known;
-  known.add_options()("endpoint", po::value<std::string>(), "")("json", "")("version", "")(
-      "help", "")("words", po::value<Words>(), "");
+  known.add_options()("endpoint", po::value<std::string>(), "")(
+      "token-file", po::value<std::string>(), "")("json", "")("version", "")("help", "")(
+      "words", po::value<Words>(), "");
   po::positional_options_description positional;
   positional.add("words", -1);
   po::variables_map given;
@@ -83,6 +85,8 @@ Result<Options> read_words(const Words& words, const std::optional<std::string>&
                   .run(),
               given);
   } catch (const po::unknown_option& option) {
+    if (guard::is_token_option(option.get_option_name()))
+      return Error{std::string("--token: ") + guard::kTokenOnCommandLine};
     return Error{"there is no option " + option.get_option_name() +
                  "; did you mean --endpoint? See rdzvctl --help"};
   } catch (const po::error& error) {
@@ -92,6 +96,7 @@ Result<Options> read_words(const Words& words, const std::optional<std::string>&
                   .help = given.contains("help"),
                   .version = given.contains("version")};
   if (options.help || options.version) return options;
+  if (given.contains("token-file")) options.token_file = given["token-file"].as<std::string>();
   const std::string where = given.contains("endpoint") ? given["endpoint"].as<std::string>()
                                                        : endpoint.value_or("127.0.0.1");
   const auto parsed = parse_endpoint(where);
@@ -118,9 +123,11 @@ std::string help_text() {
   for (const Usage& usage : kUsages) text += "  rdzvctl " + std::string(usage.usage) + "\n";
   return text +
          "\n  --endpoint HOST:PORT  the server; else $RDZV_ENDPOINT, else 127.0.0.1:29400\n"
+         "  --token-file FILE     the server's token, in a file that only you can read; else "
+         "$RDZV_TOKEN\n"
          "  --json                status as JSON\n"
          "  --version, --help\n\n"
-         "cancel and stacks are taken from the server's own host only.\n"
+         "cancel and stacks are taken from the server's own host only, or with its token.\n"
          "Ends with 0, with 1 if the server could not be asked or refused, with 2 for a wrong\n"
          "command line.\n";
 }

@@ -28,6 +28,7 @@ struct Options {
   std::string key;    // of store commands
   std::string value;  // of store_set
   bool json = false;
+  std::optional<std::string> token_file;
   // Only print this, and end.
   bool help = false;
   bool version = false;

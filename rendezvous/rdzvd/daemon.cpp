@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "rendezvous/base/version.h"
+#include "rendezvous/guard/token.h"
 #include "rendezvous/rdzvd/log.h"
 #include "rendezvous/rdzvd/service_manager.h"
 #include "rendezvous/roster/wording.h"
@@ -25,6 +26,7 @@ namespace ddprun::rdzvd {
 namespace {
 
 namespace asio = boost::asio;
+using Token = std::shared_ptr<const guard::Token>;
 
 constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
 constexpr std::chrono::seconds kBetweenStatus{10};
@@ -59,16 +61,19 @@ void end_at_signals() {
 
 class Daemon {
  public:
-  explicit Daemon(const Options& options) : options_(options), log_(options.log_level) {}
+  Daemon(const Options& options, Token token)
+      : options_(options), token_(std::move(token)), log_(options.log_level) {}
   int run();
 
  private:
   Result<void> listen();
   void hear_signals();
   void on_signal(int signal);
+  void read_again();
   void tell_status();
 
   const Options& options_;
+  Token token_;
   Log log_;
   ServiceManager manager_;
   asio::io_context io_{1};
@@ -115,10 +120,11 @@ Result<void> Daemon::listen() {
       .listener = std::move(*handed),
       .identity = {.host = host_name(), .version = std::string(version())},
       .http = options_.http,
-      .store = options_.store,
+      .store = options_.store.value_or(token_ == nullptr),
       .store_limits = {.max_memory_bytes = options_.max_memory_bytes / 4 * 3},
       .handshake_timeout = options_.handshake_timeout,
       .max_connections = connection_limit(options_.max_connections, files),
+      .token = token_,
       .max_memory_bytes = options_.max_memory_bytes / 4,
       .log = [this](server::Severity severity,
                     const std::string& line) { log_.write(severity, line); },
@@ -139,11 +145,7 @@ void Daemon::hear_signals() {
 }
 
 void Daemon::on_signal(int signal) {
-  if (signal == SIGHUP) {
-    return log_.info(
-        "SIGHUP: there is no configuration file, so there is nothing to read again; "
-        "restart rdzvd for other options (agents come back by themselves)");
-  }
+  if (signal == SIGHUP) return read_again();
   const std::string name = signal == SIGTERM ? "SIGTERM" : "SIGINT";
   if (std::exchange(ending_, true)) {
     log_.info(name + " again: ending at once");
@@ -155,6 +157,20 @@ void Daemon::on_signal(int signal) {
   status_timer_.cancel();
   server_->shut_down("rdzvd on " + host_name() + " was stopped by " + name, kTellingLimit,
                      [this] { io_.stop(); });
+}
+
+void Daemon::read_again() {
+  if (!options_.token_file)
+    return log_.info(
+        "SIGHUP: there is no token file, so there is nothing to read again; "
+        "restart rdzvd for other options (agents come back by themselves)");
+  auto token = guard::Token::find(options_.token_file, {});
+  if (!token)
+    return log_.write(server::Severity::error,
+                      "SIGHUP: the old token stays: " + token.error().text);
+  token_ = std::move(*token);
+  server_->set_token(token_);
+  log_.info("SIGHUP: read " + *options_.token_file + " again; those who are connected stay");
 }
 
 void Daemon::tell_status() {
@@ -171,8 +187,8 @@ void Daemon::tell_status() {
 
 }  // namespace
 
-int serve(const Options& options) {
-  return Daemon(options).run();
+int serve(const Options& options, Token token) {
+  return Daemon(options, std::move(token)).run();
 }
 
 }  // namespace ddprun::rdzvd

@@ -12,6 +12,7 @@
 #include "rendezvous/base/decimal.h"
 #include "rendezvous/base/nearest.h"
 #include "rendezvous/base/printable.h"
+#include "rendezvous/guard/token.h"
 
 namespace ddprun::rdzvd {
 namespace {
@@ -23,8 +24,12 @@ constexpr std::array kOptions{
                "where to listen: an address literal is bound exactly, without HOST all addresses "
                "are; port 0 lets the system choose. The real address is the first line of stdout"},
     OptionText{"http", "on|off", "on", "serve the status page, JSON, metrics and health"},
-    OptionText{"store", "on|off", "on",
-               "serve c10d store clients on the same port: one store for all of them"},
+    OptionText{"store", "on|off", "",
+               "serve c10d store clients on the same port: one store for all of them. Default: on, "
+               "and off with a token, which such clients cannot show"},
+    OptionText{"token-file", "FILE", "",
+               "agents, rdzvctl and pages have to show the token in this file, which nobody else "
+               "may read; else that of RDZV_TOKEN. SIGHUP reads the file again"},
     OptionText{"max-connections", "N", "0",
                "close connections over this number; 0: as many as open files allow"},
     OptionText{"max-memory", "SIZE", "4G",
@@ -74,7 +79,12 @@ std::optional<Error> set(Options& options, const std::string& name, const std::s
     options.listen = *endpoint;
   } else if (name == "http" || name == "store") {
     if (value != "on" && value != "off") return wrong(name, value, "on or off");
-    (name == "http" ? options.http : options.store) = value == "on";
+    if (name == "http")
+      options.http = value == "on";
+    else
+      options.store = value == "on";
+  } else if (name == "token-file") {
+    options.token_file = value;
   } else if (name == "max-connections") {
     const auto number = read_whole(value);
     if (!number) return wrong(name, value, "a whole number");
@@ -111,6 +121,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kElsewher
 
 // `name` without dashes.
 Error unknown(std::string_view name) {
+  if (guard::is_token_option(name))
+    return Error{std::string("--token: ") + guard::kTokenOnCommandLine};
   const std::string text = "there is no option --" + std::string(name);
   const auto* elsewhere =
       std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);

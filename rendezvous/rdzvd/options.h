@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace ddprun::rdzvd {
 struct Options {
   Endpoint listen;  // an empty host: all addresses
   bool http = true;
-  bool store = true;
+  std::optional<bool> store;  // none: unless there is a token
+  std::optional<std::string> token_file;
   std::size_t max_connections = 0;  // 0: as many as open files allow
   std::uint64_t max_memory_bytes = std::uint64_t{4} << 30;
   std::chrono::milliseconds handshake_timeout{30'000};

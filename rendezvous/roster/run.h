@@ -161,6 +161,7 @@ class Run {
   void begin_forming(Time now, Cause cause);
   void form(Time now);
   void begin_round(Time now, std::string why);
+  void tell_store_clients(MemberId host);
   std::string store_host(MemberId member) const;
   void grow(Time now);
   void tell_differences();

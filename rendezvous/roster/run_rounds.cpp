@@ -1,6 +1,7 @@
 // Rounds begin and end, and who waits hears of it.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "rendezvous/base/span_text.h"
@@ -13,8 +14,17 @@
 namespace ddprun::roster {
 namespace {
 
+// Of each node but the store's, so that the message for 4,096 of them is not too large.
+constexpr std::size_t kAddressesOfNode = 2;
+
 bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+// Of "10.0.0.2:4711" or "[fd00::2]:4711".
+std::string host_of(std::string_view peer) {
+  const std::string_view host = peer.substr(0, peer.rfind(':'));
+  return std::string(host.starts_with('[') ? host.substr(1, host.size() - 2) : host);
 }
 
 // Node ranks by the value that they have.
@@ -124,8 +134,27 @@ void Run::begin_round(Time now, std::string why) {
   last_call_at_.reset();
   changed_ = true;
   tell_differences();
+  if (server_.guarded) tell_store_clients(first);
   send(round_members(), round_->assignment,
        "round " + std::to_string(round_->assignment.round) + " begins: " + round_->assignment.why);
+}
+
+// Where the workers of a node come from is known from its agent: that connection's address, and
+// what the agent says of itself.
+void Run::tell_store_clients(MemberId host) {
+  std::set<std::string> addresses;
+  for (const RoundNode& node : round_->nodes) {
+    const Member& member = members_.at(*node.member);
+    const std::vector<std::string>& own = member.join.addresses;
+    const std::size_t most = node.member == host ? own.size() : kAddressesOfNode;
+    addresses.insert(host_of(member.address));
+    addresses.insert(own.begin(),
+                     own.begin() + static_cast<std::ptrdiff_t>(std::min(most, own.size())));
+  }
+  send({host},
+       protocol::StoreClients{.round = round_->assignment.round,
+                              .addresses = {addresses.begin(), addresses.end()}},
+       "the store of the round is for " + count_text(addresses.size(), "address"));
 }
 
 // An address of the node that the others can reach: never loopback, unless all are on one host.

@@ -311,8 +311,11 @@ Decision Runs::with_wake(Decision decision) const {
 
 std::optional<std::string> Runs::control_refusal(const Peer& from, const std::string& run,
                                                  const std::string& what) const {
-  if (!from.loopback)
-    return what + " is taken from the server's own host only, this comes from " + from.address;
+  if (!from.trusted)
+    return what +
+           " is taken from the server's own host only, as long as the server has no token; this "
+           "comes from " +
+           from.address;
   if (!runs_.contains(run)) return "there is no run " + run + " here";
   return {};
 }
@@ -325,7 +328,7 @@ Decision Runs::ask(Time now, const Peer& from, const protocol::AskStatus& questi
   boost::json::array runs;
   for (const auto& [id, entry] : runs_) {
     if (question.run && *question.run != id) continue;
-    runs.push_back(to_json(entry.run.snapshot(now), from.loopback));
+    runs.push_back(to_json(entry.run.snapshot(now), from.trusted));
   }
   return answer(from.id, protocol::StatusAnswer{std::move(runs)}, "rdzvctl asked for the status");
 }

@@ -48,13 +48,17 @@ struct Server {
   bool embedded = false;  // in a ddprun, for one run; else rdzvd
   nanoseconds ping_interval = std::chrono::seconds(5);
   int ping_attempts = 3;
+  // It has a token: the stores of its runs are for the nodes of the round alone.
+  bool guarded = false;
 };
 
 // The connection that a message came from.
 struct Peer {
   MemberId id = 0;      // chosen by the shell, never used again for another connection
   std::string address;  // for texts: "10.0.0.2:4711"
-  bool loopback = false;
+  // It may cancel runs and see the output of workers: it has shown the server's token or, where
+  // there is none, is on the server's host.
+  bool trusted = false;
 };
 
 struct Arrival {

@@ -66,6 +66,7 @@ void Server::Impl::start_over() {
     client.of_before = true;
     if (client.identified || options_.others == nullptr) remove(id);
   }
+  admitted_.reset();
   store_.emplace(options_.store_limits);
 }
 
@@ -192,9 +193,12 @@ void Server::Impl::close_silent_clients() {
     Client* client = clients_.find(id);
     if (client == nullptr || client->identified) continue;
     complain(id, *client,
-             "it sent " + std::to_string(client->opening.size()) + " bytes within " +
-                 std::to_string(options_.handshake_timeout.count()) +
-                 " ms, too few to tell its protocol");
+             client->parked
+                 ? "no round has begun within " +
+                       std::to_string(options_.handshake_timeout.count()) + " ms"
+                 : "it sent " + std::to_string(client->opening.size()) + " bytes within " +
+                       std::to_string(options_.handshake_timeout.count()) +
+                       " ms, too few to tell its protocol");
   }
   if (!openings_.empty()) watch_openings();
 }

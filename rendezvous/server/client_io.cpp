@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "rendezvous/server/peer.h"
 #include "rendezvous/server/server_impl.h"
 #include "rendezvous/server/would_block.h"
 
@@ -81,11 +82,44 @@ Server::Impl::Complaint Server::Impl::identify(ClientId id, Client& client, std:
     remove(id);
     return std::nullopt;
   }
-  if (dialect == protocol::Dialect::kC10d && options_.serve_store) {
-    client.identified = true;
-    return serve(id, client, first);
-  }
+  if (dialect == protocol::Dialect::kC10d && options_.serve_store)
+    return let_in(id, client, std::move(first));
   return hand_over(id, client, dialect, std::move(first));
+}
+
+Server::Impl::Complaint Server::Impl::let_in(ClientId id, Client& client, std::string first) {
+  if (options_.guarded && !admitted_) {
+    park(client, std::move(first));
+    return std::nullopt;
+  }
+  if (options_.guarded && !admitted_->contains(address_text(client.peer)))
+    return "its address belongs to no node of the round, and with a token only their workers are "
+           "let into the store; if it is one of them, give that node's --local-addr";
+  client.identified = true;
+  return serve(id, client, first);
+}
+
+// It is told nothing and not read: a worker of another node may have been faster than the word that
+// the round has begun.
+void Server::Impl::park(Client& client, std::string first) {
+  events_.remove(client.socket.get());
+  client.opening = std::move(first);
+  client.parked = true;
+}
+
+void Server::Impl::admit(const std::vector<std::string>& addresses) {
+  admitted_.emplace();
+  for (const std::string& address : addresses) admitted_->insert(plain_address_text(address));
+  for (const ClientId id : clients_.ids()) {
+    Client& client = *clients_.find(id);
+    if (!std::exchange(client.parked, false)) continue;
+    if (!events_.add(client.socket.get(), id)) {
+      remove(id);
+    } else if (const Complaint complaint = receive(id, client, {})) {
+      complain(id, client, *complaint);
+    }
+  }
+  flush_dirty();
 }
 
 Server::Impl::Complaint Server::Impl::hand_over(ClientId id, Client& client,

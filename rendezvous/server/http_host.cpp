@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "rendezvous/guard/token.h"
 #include "rendezvous/server/http_session.h"
 
 namespace ddprun::server {
@@ -31,10 +32,27 @@ void HttpHost::close() {
   while (!sessions_.empty()) forget(sessions_.begin()->first);
 }
 
-http::Response HttpHost::answer(const http::Request& request) {
+std::optional<http::Response> HttpHost::refuse_stranger(const std::string& peer,
+                                                        const http::Request& request) {
+  if (!options_.token) return {};
+  auto refusal = http::check_access(
+      request, [this](std::string_view text) { return options_.token->is(text); });
+  // A browser asks without the token first.
+  if (!refusal || request.authorization.empty()) return refusal;
+  ++strangers_;
+  log_.write(Severity::warning, "token",
+             "refused a page to " + peer + ": " +
+                 (request.unseen ? "it gave a token that is not this server's"
+                                 : "it sent a token that others could read on its way; replace the "
+                                   "token if it was this server's"));
+  return refusal;
+}
+
+http::Response HttpHost::answer(const std::string& peer, const http::Request& request) {
   ++requests_;
   if (log_.wants(Severity::debug))
     log_.write(Severity::debug, "request", request.method + " " + request.target);
+  if (auto refusal = refuse_stranger(peer, request)) return std::move(*refusal);
   const bool full =
       sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes;
   // Whoever watches the server's health would end a healthy one.

@@ -9,19 +9,27 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "rendezvous/http/respond.h"
 #include "rendezvous/server/deadlines.h"
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/other_protocols.h"
 
+namespace ddprun::guard {
+class Token;
+}
+
 namespace ddprun::server {
 
 class HttpSession;
 
 struct HttpHostOptions {
+  std::shared_ptr<const guard::Token>
+      token;  // has to be shown with each request; none: nothing has
   std::function<http::Response(const http::Request&)> respond;
   // From the first bytes until the answer has been read; a connection is closed then.
   std::chrono::milliseconds timeout{30'000};
@@ -39,16 +47,22 @@ class HttpHost {
   HttpHost& operator=(const HttpHost&) = delete;
 
   void take(Visitor visitor);
+  // For requests that come from now on.
+  void set_token(std::shared_ptr<const guard::Token> token) { options_.token = std::move(token); }
   std::size_t connections() const { return sessions_.size(); }
   std::uint64_t requests() const { return requests_; }
   std::uint64_t memory_bytes() const { return *memory_; }
+  // Requests that did not show the token.
+  std::uint64_t strangers() const { return strangers_; }
   void close();
 
  private:
   friend class HttpSession;
   using Id = std::uint64_t;
 
-  http::Response answer(const http::Request& request);
+  http::Response answer(const std::string& peer, const http::Request& request);
+  std::optional<http::Response> refuse_stranger(const std::string& peer,
+                                                const http::Request& request);
   void on_timeout(Id id);
   void forget(Id id);
 
@@ -60,6 +74,7 @@ class HttpHost {
   Id last_id_ = 0;
   Deadlines<Id> deadlines_;
   std::uint64_t requests_ = 0;
+  std::uint64_t strangers_ = 0;
 };
 
 }  // namespace ddprun::server

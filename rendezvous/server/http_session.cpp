@@ -21,6 +21,7 @@ HttpSession::HttpSession(HttpHost& host, std::uint64_t id, Visitor visitor)
       channel_(std::make_shared<Channel>(host.io_, std::move(visitor.socket),
                                          static_cast<Channel::Owner&>(*this))),
       peer_(to_text(visitor.peer)),
+      unseen_(is_loopback(visitor.peer)),
       input_(std::move(visitor.first)) {
   parser_.header_limit(kMaxHeadBytes);
 }
@@ -44,8 +45,10 @@ void HttpSession::on_bytes(std::string_view bytes) {
   if (!parser_.is_header_done()) return;
   const auto& request = parser_.get();
   const http::Request plain{.method = std::string(request.method_string()),
-                            .target = std::string(request.target())};
-  answer(host_.answer(plain), plain.method == "HEAD");
+                            .target = std::string(request.target()),
+                            .authorization = std::string(request[beast_http::field::authorization]),
+                            .unseen = unseen_};
+  answer(host_.answer(peer_, plain), plain.method == "HEAD");
 }
 
 void HttpSession::on_gone(const std::string&) {

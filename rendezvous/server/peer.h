@@ -10,6 +10,11 @@ namespace ddprun::server {
 // it is.
 std::string to_text(const boost::asio::ip::tcp::endpoint& peer);
 
+// The address alone, without brackets and without the name of an interface.
+std::string address_text(const boost::asio::ip::tcp::endpoint& peer);
+// An address literal in the same form; as it is if it is none.
+std::string plain_address_text(const std::string& literal);
+
 // Whether the peer is on this host, as far as its address tells.
 bool is_loopback(const boost::asio::ip::tcp::endpoint& peer);
 

@@ -34,9 +34,9 @@ void RosterHost::take(Visitor visitor) {
   const Id id = ++last_id_;
   RosterSession& session =
       *sessions_
-           .emplace(id, std::make_unique<RosterSession>(io_, std::move(visitor), id,
-                                                        static_cast<RosterSession::Owner&>(*this),
-                                                        options_.identity.version, memory_))
+           .emplace(id, std::make_unique<RosterSession>(
+                            io_, std::move(visitor), id, static_cast<RosterSession::Owner&>(*this),
+                            options_.identity.version, memory_, options_.token))
            .first->second;
   handshakes_.add(id);
   session.start();
@@ -64,6 +64,12 @@ void RosterHost::on_message(RosterSession& session, const protocol::AgentMessage
     log_.write(Severity::debug, "says",
                session.label() + " says " + std::string(type_name(message)));
   perform(runs_.on_message(Clock::now(), session.peer(), message));
+}
+
+void RosterHost::on_stranger(RosterSession& session, const std::string& why) {
+  ++strangers_;
+  log_.write(Severity::warning, "token", "refused " + session.label() + ": " + why);
+  lingering_.add(session.peer().id);
 }
 
 void RosterHost::on_nonsense(RosterSession& session, const std::string& why) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rendezvous/roster/runs.h"
@@ -29,8 +30,9 @@ struct RosterHostOptions {
   std::chrono::milliseconds linger{2'000};
   // Of unfinished messages and unread answers, all together: over it whoever holds most is dropped.
   std::uint64_t max_memory_bytes = 1 << 30;
-  std::uint64_t max_unsent_bytes = 8 << 20;  // of one connection
-  std::function<void()> on_idle;             // no connection is left; from the event loop
+  std::uint64_t max_unsent_bytes = 8 << 20;   // of one connection
+  std::shared_ptr<const guard::Token> token;  // of those who are served; none: all are
+  std::function<void()> on_idle;              // no connection is left; from the event loop
 };
 
 class RosterHost final : private RosterSession::Owner {
@@ -42,12 +44,16 @@ class RosterHost final : private RosterSession::Owner {
   RosterHost& operator=(const RosterHost&) = delete;
 
   void take(Visitor visitor);
+  // For connections that come from now on.
+  void set_token(std::shared_ptr<const guard::Token> token) { options_.token = std::move(token); }
 
   std::size_t connections() const { return sessions_.size(); }
   const roster::Runs& all() const { return runs_; }
   std::uint64_t messages() const { return messages_; }
   std::uint64_t dropped() const { return dropped_; }
   std::uint64_t refused() const { return refused_; }
+  // Closed because they did not show the token.
+  std::uint64_t strangers() const { return strangers_; }
   // Of messages, answers and runs.
   std::uint64_t memory_bytes() const { return *memory_ + runs_.memory_bytes(); }
 
@@ -61,6 +67,7 @@ class RosterHost final : private RosterSession::Owner {
   using Session = std::unique_ptr<RosterSession>;
 
   void on_message(RosterSession& session, const protocol::AgentMessage& message) override;
+  void on_stranger(RosterSession& session, const std::string& why) override;
   void on_nonsense(RosterSession& session, const std::string& why) override;
   void on_input(RosterSession& session) override;
   void on_gone(RosterSession& session, const std::string& how) override;
@@ -97,6 +104,7 @@ class RosterHost final : private RosterSession::Owner {
   std::uint64_t messages_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t refused_ = 0;
+  std::uint64_t strangers_ = 0;
   // Callbacks that have not run yet hold it weakly: with the host they have nothing to do.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

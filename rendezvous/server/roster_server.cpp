@@ -28,6 +28,7 @@ std::string random_id() {
 
 RosterServerOptions with_id(RosterServerOptions options) {
   if (options.identity.id.empty()) options.identity.id = random_id();
+  options.identity.guarded = options.token != nullptr;
   return options;
 }
 
@@ -58,6 +59,7 @@ ServerOptions RosterServer::Impl::port_options() {
           .handshake_timeout = options_.handshake_timeout,
           .max_connections = options_.max_connections,
           .serve_store = options_.store,
+          .guarded = options_.token != nullptr,
           .others = this,
           .shared_log = &log_};
 }
@@ -70,6 +72,7 @@ RosterHostOptions RosterServer::Impl::roster_options() {
           .runs = runs,
           .handshake_timeout = options_.handshake_timeout,
           .max_memory_bytes = options_.max_memory_bytes / 4,
+          .token = options_.token,
           .on_idle = [this] {
             if (done_) return end_when_told();
             if (options_.on_idle) options_.on_idle();
@@ -77,7 +80,8 @@ RosterHostOptions RosterServer::Impl::roster_options() {
 }
 
 HttpHostOptions RosterServer::Impl::page_options() {
-  return {.respond =
+  return {.token = options_.token,
+          .respond =
               [this](const http::Request& request) {
                 return http::respond(request,
                                      [this](const http::Wanted& wanted) { return view(wanted); });
@@ -104,6 +108,7 @@ RosterServerStatistics RosterServer::Impl::statistics() const {
           .http_connections = pages_.connections(),
           .messages = roster_.messages(),
           .roster_dropped = roster_.dropped(),
+          .tokens_refused = roster_.strangers() + pages_.strangers(),
           .refused = roster_.refused(),
           .http_requests = pages_.requests(),
           .memory_bytes = roster_.memory_bytes() + pages_.memory_bytes(),
@@ -126,6 +131,7 @@ http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
           .version = options_.identity.version,
           .embedded = options_.identity.embedded,
           .age = time - began_,
+          .with_lines = options_.token != nullptr,
           .figures = {.store_connections = now.port.connections,
                       .roster_connections = now.roster_connections,
                       .http_connections = now.http_connections,
@@ -135,6 +141,7 @@ http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
                       .accept_pauses = now.port.accept_pauses,
                       .store_dropped = now.port.dropped,
                       .roster_dropped = now.roster_dropped,
+                      .tokens_refused = now.tokens_refused,
                       .refused = now.refused,
                       .store_requests = now.port.requests,
                       .roster_messages = now.messages,
@@ -202,6 +209,14 @@ const std::string& RosterServer::id() const {
 
 void RosterServer::start_store_over() {
   impl_->start_store_over();
+}
+
+void RosterServer::admit_store_clients(const std::vector<std::string>& addresses) {
+  impl_->admit_store_clients(addresses);
+}
+
+void RosterServer::set_token(std::shared_ptr<const guard::Token> token) {
+  impl_->set_token(std::move(token));
 }
 
 bool RosterServer::idle() const {

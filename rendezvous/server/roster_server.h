@@ -21,6 +21,10 @@
 #include "rendezvous/server/server.h"
 #include "rendezvous/server/severity.h"
 
+namespace ddprun::guard {
+class Token;
+}
+
 namespace ddprun::server {
 
 struct RosterServerOptions {
@@ -44,6 +48,9 @@ struct RosterServerOptions {
   std::chrono::milliseconds handshake_timeout{30'000};
   // Of all protocols; a connection over it is closed at once. 0: as many as open files allow.
   std::size_t max_connections = 0;
+  // Agents, rdzvctl and pages have to show it; none: everybody is served. The store is then open to
+  // the clients alone that admit_store_clients() names.
+  std::shared_ptr<const guard::Token> token;
   // What the roster and the pages may hold, about: half of it for the runs' state (newcomers over
   // it are refused), a quarter for agents' unfinished messages and unread answers (whoever holds
   // most is dropped), a quarter for pages that are not read yet (503). The store has its own limit
@@ -68,6 +75,7 @@ struct RosterServerStatistics {
   std::uint64_t http_connections = 0;    // open now
   std::uint64_t messages = 0;            // from agents and rdzvctl
   std::uint64_t roster_dropped = 0;      // bad messages, too slow, over a limit
+  std::uint64_t tokens_refused = 0;      // connections and requests without the right token
   std::uint64_t refused = 0;             // agents told why they cannot be members
   std::uint64_t http_requests = 0;
   std::uint64_t memory_bytes = 0;  // against max_memory_bytes
@@ -94,6 +102,11 @@ class RosterServer {
   // Closes the store's clients and forgets its keys, for the clients of a new round on the same
   // port. Agents and pages are not touched.
   void start_store_over();
+  // With a token: the addresses of the nodes in the round that begins, see Server::admit().
+  void admit_store_clients(const std::vector<std::string>& addresses);
+
+  // Newcomers have to show this one from now on. Not from a token to none, nor from none to one.
+  void set_token(std::shared_ptr<const guard::Token> token);
 
   // No agent is connected, and none still has to read a last word.
   bool idle() const;

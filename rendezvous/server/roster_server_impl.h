@@ -26,6 +26,11 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   std::uint16_t port() const { return port_->port(); }
   const std::string& id() const { return options_.identity.id; }
   void start_store_over() { port_->start_over(); }
+  void admit_store_clients(const std::vector<std::string>& addresses) { port_->admit(addresses); }
+  void set_token(const std::shared_ptr<const guard::Token>& token) {
+    roster_.set_token(token);
+    pages_.set_token(token);
+  }
   bool idle() const { return roster_.connections() == 0; }
   std::vector<roster::Snapshot> snapshots() const;
   RosterServerStatistics statistics() const;

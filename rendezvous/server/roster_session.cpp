@@ -6,18 +6,27 @@
 #include "rendezvous/server/peer.h"
 
 namespace ddprun::server {
+namespace {
+
+constexpr std::size_t kMostFromStrangers = 4096;  // bytes
+
+}  // namespace
 
 RosterSession::RosterSession(boost::asio::io_context& io, Visitor visitor, roster::MemberId id,
                              Owner& owner, std::string version,
-                             std::shared_ptr<std::uint64_t> memory)
+                             std::shared_ptr<std::uint64_t> memory,
+                             std::shared_ptr<const guard::Token> token)
     : owner_(owner),
       channel_(std::make_shared<Channel>(io, std::move(visitor.socket),
                                          static_cast<Channel::Owner&>(*this))),
-      peer_{.id = id, .address = to_text(visitor.peer), .loopback = is_loopback(visitor.peer)},
+      peer_{.id = id,
+            .address = to_text(visitor.peer),
+            .trusted = token == nullptr && is_loopback(visitor.peer)},
       label_(peer_.address),
       first_(std::move(visitor.first)),
       version_(std::move(version)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      handshake_(std::move(token)) {}
 
 RosterSession::~RosterSession() {
   close();
@@ -62,19 +71,39 @@ bool RosterSession::read_message() {
     if (refused) return refuse(refused->why), false;
   }
   if (parser_.failed()) return refuse(parser_.error()), false;
+  if (!frame && !handshake_.done() && parser_.pending_bytes() > kMostFromStrangers)
+    return refuse("its first message is too large for somebody who has not shown the token"), false;
   if (!frame) return false;
   const auto message = protocol::decode_agent_message(*frame);
   if (!message) return refuse(message.error().text), false;
+  if (!is_for_owner(*message)) return true;
   has_spoken_ = true;
   name_after(*message);
   owner_.on_message(*this, *message);
   return true;
 }
 
-void RosterSession::refuse(const std::string& why) {
+// The others belong to the handshake.
+bool RosterSession::is_for_owner(const protocol::AgentMessage& message) {
+  const auto step = handshake_.on_message(message);
+  if (!step) return true;
+  peer_.trusted = peer_.trusted || handshake_.has_shown_token();
+  if (step->say) say(*step->say);
+  if (step->refusal.empty()) return flush(), false;
+  finishing_ = true;
+  owner_.on_stranger(*this, step->refusal);  // before the other side knows
+  channel_->finish();
+  return false;
+}
+
+void RosterSession::say(const protocol::ServerMessage& message) {
   std::string bytes;
-  protocol::encode(bytes, protocol::ServerMessage(protocol::Refused{why}));
+  protocol::encode(bytes, message);
   queue(counted_bytes(std::move(bytes), memory_));
+}
+
+void RosterSession::refuse(const std::string& why) {
+  say(protocol::Refused{why});
   finishing_ = true;
   owner_.on_nonsense(*this, why);  // before the other side knows
   channel_->finish();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "rendezvous/guard/handshake.h"
 #include "rendezvous/protocol/roster_frames.h"
 #include "rendezvous/protocol/roster_messages.h"
 #include "rendezvous/roster/types.h"
@@ -20,6 +21,9 @@ class RosterSession final : private Channel::Owner {
   class Owner {
    public:
     virtual void on_message(RosterSession& session, const protocol::AgentMessage& message) = 0;
+    // It has not shown the token, or has one and the server has none; `why` goes behind its name in
+    // the log. It is told, and finishes.
+    virtual void on_stranger(RosterSession& session, const std::string& why) = 0;
     // What it sent is no roster message; `why` says what is wrong. It is told, and finishes.
     virtual void on_nonsense(RosterSession& session, const std::string& why) = 0;
     // More has arrived, and memory_bytes() may have changed.
@@ -31,9 +35,11 @@ class RosterSession final : private Channel::Owner {
     ~Owner() = default;
   };
 
-  // `owner` must outlive the session. `memory` counts what the session keeps unread.
+  // `owner` must outlive the session. `memory` counts what the session keeps unread. With a `token`
+  // the owner hears of messages only when the other side has shown that it knows it.
   RosterSession(boost::asio::io_context& io, Visitor visitor, roster::MemberId id, Owner& owner,
-                std::string version, std::shared_ptr<std::uint64_t> memory);
+                std::string version, std::shared_ptr<std::uint64_t> memory,
+                std::shared_ptr<const guard::Token> token);
   ~RosterSession();
   RosterSession(const RosterSession&) = delete;
   RosterSession& operator=(const RosterSession&) = delete;
@@ -46,7 +52,7 @@ class RosterSession final : private Channel::Owner {
   const std::string& label() const { return label_; }
   // The run that it wants to be a member of; empty until it has said so, and for rdzvctl.
   const std::string& run() const { return run_; }
-  // Whether its first message has come.
+  // Whether its first message for the owner has come.
   bool has_spoken() const { return has_spoken_; }
   // Whether it was told its last word.
   bool finishing() const { return finishing_; }
@@ -67,6 +73,8 @@ class RosterSession final : private Channel::Owner {
   void take(std::string_view bytes);
   void count_unfinished();
   bool read_message();
+  bool is_for_owner(const protocol::AgentMessage& message);
+  void say(const protocol::ServerMessage& message);
   void refuse(const std::string& why);
   void name_after(const protocol::AgentMessage& message);
 
@@ -80,6 +88,7 @@ class RosterSession final : private Channel::Owner {
   std::shared_ptr<std::uint64_t> memory_;
   protocol::FrameParser parser_;
   std::uint64_t counted_ = 0;  // of parser_, in memory_
+  guard::ServerHandshake handshake_;
   bool number_checked_ = false;
   bool has_spoken_ = false;
   bool finishing_ = false;

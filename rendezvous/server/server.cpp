@@ -61,6 +61,10 @@ void Server::start_over() {
   impl_->start_over();
 }
 
+void Server::admit(const std::vector<std::string>& addresses) {
+  impl_->admit(addresses);
+}
+
 void Server::stop_listening() {
   impl_->stop_listening();
 }

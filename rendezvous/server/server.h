@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rendezvous/base/result.h"
 #include "rendezvous/protocol/limits.h"
@@ -36,6 +37,8 @@ struct ServerOptions {
   std::size_t max_connections = 0;
   // Whether c10d clients are served.
   bool serve_store = true;
+  // c10d clients are served only from the addresses that admit() names; they wait for that.
+  bool guarded = false;
   // Gets the connections that speak something else; none: they are closed. Must outlive the server.
   OtherProtocols* others = nullptr;
   // A client is dropped when more than this waits for it behind the reply that is being sent.
@@ -83,6 +86,10 @@ class Server {
   // stays ours. Connections that were not accepted yet, or have not said what they speak, are
   // closed as well; with `others`, as soon as they turn out to be store clients.
   void start_over();
+
+  // `guarded`: from now on, until start_over(), clients are served that come from one of these
+  // addresses, literals; others are closed.
+  void admit(const std::vector<std::string>& addresses);
 
   // Closes the port, which others can listen on at once; those who are connected are served.
   void stop_listening();

@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
 
   void start() { wait_for_clients(); }
   void start_over();
+  void admit(const std::vector<std::string>& addresses);
   void stop_listening();
   void close();
   std::uint16_t port() const { return port_; }
@@ -56,6 +58,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
     std::string opening;  // first bytes, while they do not tell the protocol
     bool identified = false;
     bool of_before = false;       // came before start_over(): no store client any more
+    bool parked = false;          // a store client that waits for admit(), and is not read
     bool waits_to_write = false;  // events_ will tell when the socket takes bytes again
     bool in_dirty = false;
     bool gone = false;          // sending failed; it is removed at the end of the turn
@@ -87,6 +90,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void on_readable(ClientId id);
   Complaint receive(ClientId id, Client& client, std::string_view bytes);
   Complaint identify(ClientId id, Client& client, std::string first);
+  Complaint let_in(ClientId id, Client& client, std::string first);
+  void park(Client& client, std::string first);
   Complaint hand_over(ClientId id, Client& client, protocol::Dialect dialect, std::string first);
   std::string served_protocols() const;
   Complaint serve(ClientId id, Client& client, std::string_view bytes);
@@ -115,6 +120,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::deque<Opening> openings_;       // by deadline
   std::optional<store::Store> store_;  // always set; made anew by start_over()
   Slots<Client> clients_;
+  std::optional<std::set<std::string>> admitted_;  // addresses; none: admit() is yet to come
   SocketEvents events_;
   Stream events_ready_;  // the descriptor of events_, which owns it: released before it goes
   bool awaits_events_ = false;

@@ -109,13 +109,6 @@ TEST(Rdzvd, SignalsEndItWhileANameIsLookedUp) {
   }
 }
 
-TEST(Rdzvd, ATokenThatItCannotUseYetIsRefused) {
-  const Finished end = run({DDPRUN_RDZVD}, {.environment = {"RDZV_TOKEN=secret"}});
-  EXPECT_EQ(end.code, 2);
-  EXPECT_THAT(end.err, StartsWith("rdzvd: RDZV_TOKEN is set, but this version cannot guard"));
-  EXPECT_THAT(end.err, Not(HasSubstr("secret")));
-}
-
 TEST(Rdzvd, LocalhostMeansLoopback) {
   Program rdzvd({DDPRUN_RDZVD, "--listen", "localhost:0"});
   ASSERT_TRUE(rdzvd.wait_for_output("\n"));

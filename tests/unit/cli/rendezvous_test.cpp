@@ -90,11 +90,19 @@ TEST(Rendezvous, C10dTakesNodesAsTheyCome) {
             Kind::by_arrival);
 }
 
-// Whoever sets it must not believe that the job is guarded.
-TEST(Rendezvous, ATokenIsRefusedAsLongAsNothingIsGuarded) {
-  EXPECT_THAT(refusal_of(kStatic, {"RDZV_TOKEN=secret"}),
-              HasSubstr("RDZV_TOKEN is set, but this version cannot guard the rendezvous yet"));
-  EXPECT_THAT(endpoint_of(kStatic, {"RDZV_TOKEN="}), HasSubstr("node0"));
+TEST(Rendezvous, ATokenComesFromAFileAndNeverFromTheCommandLine) {
+  const auto file = spec_of(and_more(kStatic, {"--token-file=t"})).token_file;
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->value, "t");
+  EXPECT_EQ(spec_of(kStatic).token_file, std::nullopt);
+  EXPECT_THAT(notices_of({"--token-file=t"}),
+              ElementsAre(HasSubstr("--token-file: meaningless with one node")));
+  for (const Words& given : {Words{"--token=secret"}, Words{"--token", "secret"}}) {
+    const std::string refusal = refusal_of(and_more(kStatic, given));
+    EXPECT_THAT(refusal, HasSubstr("--token: a command line can be read by everybody"));
+    EXPECT_THAT(refusal, HasSubstr("give --token-file FILE"));
+    EXPECT_THAT(refusal, Not(HasSubstr("secret")));
+  }
 }
 
 TEST(Rendezvous, PortsAreTorchruns) {

@@ -95,7 +95,9 @@ std::vector<AgentMessage> agent_messages() {
           StacksDone{.id = 13, .path = "/tmp/x", .failed = "no gdb"},
           AskStatus{.run = "r"},
           AskCancel{.run = "r", .by = "me"},
-          AskStacks{.run = "r"}};
+          AskStacks{.run = "r"},
+          Challenge{.number = "12ab"},
+          Answer{.proof = "34cd"}};
 }
 
 std::vector<ServerMessage> server_messages() {
@@ -128,7 +130,10 @@ std::vector<ServerMessage> server_messages() {
       ServerStopping{.why = "w"},
       StatusAnswer{.runs = boost::json::parse(R"([{"id":"r"}])")},
       CancelAnswer{.text = "told 2 nodes"},
-      StacksAnswer{.nodes = {{"a", "/tmp/x", {}}, {"b", {}, "gone"}}}};
+      StacksAnswer{.nodes = {{"a", "/tmp/x", {}}, {"b", {}, "gone"}}},
+      Challenge{.number = "12ab"},
+      Answer{.proof = "34cd"},
+      StoreClients{.round = 3, .addresses = {"10.0.0.1", "fd00::1"}}};
 }
 
 TEST(RosterCodec, EveryAgentMessageComesBackWithEveryMember) {
@@ -220,8 +225,7 @@ TEST(RosterCodec, WhatIsNoMessageIsTold) {
   EXPECT_EQ(error_of("{}"), "a roster message has no \"type\"");
   EXPECT_EQ(error_of(R"({"type":1})"), "a roster message's \"type\" is 1, a string is needed");
   EXPECT_EQ(error_of(R"({"type":"dance"})"), "a message of type \"dance\" is not known here");
-  EXPECT_EQ(error_of(R"({"type":"answer"})"),
-            "a message of type \"answer\" is for tokens, which this version cannot do");
+  EXPECT_EQ(error_of(R"({"type":"answer"})"), "answer: \"proof\" is missing");
   EXPECT_NE(error_of("{]").find("is not JSON"), std::string::npos);
   EXPECT_NE(error_of("{\"type\":\"leave\",\"why\":\"\xff\"}").find("is not JSON"),
             std::string::npos);

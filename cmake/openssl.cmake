@@ -1,0 +1,18 @@
+# OpenSSL, for the module behind tokens and TLS alone; ddprun_libssl where it was found. Not by pkg-config, which need not be
+# there.
+find_path(DDPRUN_OPENSSL_INCLUDE openssl/ssl.h)
+find_library(DDPRUN_SSL_LIBRARY ssl)
+find_library(DDPRUN_CRYPTO_LIBRARY crypto)
+mark_as_advanced(DDPRUN_OPENSSL_INCLUDE DDPRUN_SSL_LIBRARY DDPRUN_CRYPTO_LIBRARY)
+if(DDPRUN_OPENSSL_INCLUDE AND DDPRUN_SSL_LIBRARY AND DDPRUN_CRYPTO_LIBRARY)
+  file(STRINGS ${DDPRUN_OPENSSL_INCLUDE}/openssl/opensslv.h major REGEX "define +OPENSSL_VERSION_MAJOR +[0-9]+")
+  string(REGEX MATCH "[0-9]+" major "${major}")
+  if(major AND major GREATER_EQUAL 3)
+    add_library(ddprun_libssl INTERFACE)
+    target_include_directories(ddprun_libssl SYSTEM INTERFACE ${DDPRUN_OPENSSL_INCLUDE})
+    target_link_libraries(ddprun_libssl INTERFACE ${DDPRUN_SSL_LIBRARY} ${DDPRUN_CRYPTO_LIBRARY})
+  endif()
+endif()
+if(NOT TARGET ddprun_libssl)
+  message(STATUS "OpenSSL 3 or newer was not found (Debian: apt install libssl-dev): tokens and TLS are left out of this build")
+endif()
