@@ -13,6 +13,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/results.h"
 #include "launcher/agent/self_description.h"
+#include "launcher/agent/tls_files.h"
 #include "launcher/agent/upstream.h"
 #include "launcher/cli/parse.h"
 #include "launcher/cli/scanner.h"
@@ -138,8 +139,9 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   auto& spec = std::get<cli::JobSpec>(parsed);
   if (spec.doctor) return show(examine_machine(spec, environment));
   if (spec.hosts.asked() && token)
-    return refuse("RDZV_TOKEN is not handed to other hosts; put the token into a file that each of "
-                  "them has, and give --token-file FILE");
+    return refuse(
+        "RDZV_TOKEN is not handed to other hosts; put the token into a file that each of "
+        "them has, and give --token-file FILE");
   if (spec.hosts.asked())
     return relay::coordinate(*cli::scan(words), spec, environment, std::move(link));
   timings.parsed = std::chrono::steady_clock::now();
@@ -154,6 +156,8 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   const Start start{spec, environment, node.host, timings};
   const auto secret = token_of(spec.rendezvous, token);
   if (!secret) return refuse(start, {process::kExitRefused, secret.error().text});
+  if (const auto tls = agent::check_tls(spec.rendezvous); !tls)
+    return refuse(start, {process::kExitRefused, tls.error().text});
   std::optional<agent::Unable> unable;
   if (!plan) unable = {process::kExitRefused, plan.error().text};
   if (plan)
@@ -168,6 +172,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
   if (unable && !others_wait(spec)) return refuse(start, *unable);
   if (!plan) plan = plan::without_workers(spec, node.host);
   if (!programs) programs = agent::Programs::in({}, environment);
+  const bool tls = agent::uses_tls(spec.rendezvous);
   return agent::run({.spec = std::move(spec),
                      .plan = std::move(*plan),
                      .environment = std::move(environment),
@@ -176,6 +181,7 @@ report::ExitDecision launch(const std::vector<std::string>& words, cli::Environm
                      .link = std::move(link),
                      .timings = timings,
                      .token = *secret,
+                     .tls = tls,
                      .unable = std::move(unable),
                      .upstream = std::move(upstream)});
 }

@@ -40,6 +40,7 @@ struct Job {
   report::Timings timings;  // what was over before
   // That the nodes and the server have to know; null: none.
   std::shared_ptr<const guard::Token> token = {};
+  bool tls = false;  // the server and the stores are reached by TLS, with the files of the spec
   // With several nodes only: nothing is started, the plan may be without workers. This node joins
   // to tell the others, who would wait for it, and all end alike.
   std::optional<Unable> unable = {};

@@ -7,7 +7,10 @@
 
 #include "launcher/agent/interfaces.h"
 #include "launcher/agent/self_description.h"
+#include "launcher/agent/tls_files.h"
 #include "rendezvous/base/span_text.h"
+#include "rendezvous/guard/handshake.h"
+#include "rendezvous/guard/tls.h"
 
 namespace ddprun::agent {
 namespace {
@@ -54,6 +57,7 @@ Membership::Membership(boost::asio::io_context& io, const Job& job, output::Outp
       job_(job),
       output_(output),
       hooks_(std::move(hooks)),
+      store_key_(job.tls ? guard::random_number() : ""),
       member_(member_options(job)),
       host_(io, job, output, host_hooks()),
       wake_(io),
@@ -90,7 +94,8 @@ ServerHostHooks Membership::host_hooks() {
           .waits = [this](const auto& why) { obey(member_.on_unreachable(now(), why)); },
           .cannot_host = [this](const auto& why) { member_.set_cannot_host(why); },
           .gave_up = [this](const auto& why) { obey(member_.on_gave_up(now(), why)); },
-          .say = [this](const std::string& line) { hooks_.say(line); }};
+          .say = [this](const std::string& line) { hooks_.say(line); },
+          .store_key = store_key_};
 }
 
 // Until there was a server it may turn out that this node has to host it.
@@ -106,9 +111,16 @@ void Membership::connect(const membership::Connect& order) {
 
 void Membership::connect_to(const std::string& host) {
   const cli::RendezvousSpec& spec = spec_of(job_);
+  std::shared_ptr<const guard::Tls> tls;
+  if (job_.tls) {
+    auto made = tls_client_of(spec);
+    if (!made) return obey(member_.on_gave_up(now(), made.error().text));
+    tls = std::move(*made);
+  }
   client::RosterClientOptions options{.host = host,
                                       .port = host_.port(),
                                       .token = job_.token,
+                                      .tls = std::move(tls),
                                       .answer_timeout = spec.conf.read_timeout};
   if (host_.undecided()) {
     options.connected_when_answered = true;
@@ -174,10 +186,30 @@ void Membership::carry_out(const membership::Order& order) {
   hooks_.end(std::get<membership::End>(order).verdict);
 }
 
-void Membership::begin_round(const membership::BeginRound& order) {
+void Membership::begin_round(membership::BeginRound order) {
   // All workers of the round before have ended, on all nodes.
   if (store_) store_->close_earlier_rounds();
+  if (!store_key_.empty())
+    if (const auto opened = open_proxy(order.assignment); !opened)
+      return obey(member_.on_unable(now(), "no way to the store: " + opened.error().text));
   hooks_.begin_round(order);
+}
+
+// The workers of this node are sent to the proxy.
+Result<void> Membership::open_proxy(protocol::Assignment& assignment) {
+  if (!assignment.store_key)
+    return Error{"node rank 0 hosts the store without TLS; give --tls-ca on all nodes"};
+  auto tls = guard::Tls::client_with(*assignment.store_key);
+  if (!tls) return tls.error();
+  auto proxy = StoreProxy::listen(io_, {.host = assignment.store_host,
+                                        .port = assignment.store_port,
+                                        .tls = std::move(*tls),
+                                        .say = hooks_.say});
+  if (!proxy) return proxy.error();
+  proxy_ = std::move(*proxy);
+  assignment.store_host = "127.0.0.1";
+  assignment.store_port = proxy_->port();
+  return {};
 }
 
 void Membership::say_join(const membership::SayJoin& order) {
@@ -192,6 +224,7 @@ void Membership::say_join(const membership::SayJoin& order) {
                                 everywhere ? addresses_for_others(interfaces(), default_address())
                                            : std::vector<std::string>{});
   join.store_port = store_port_;
+  if (!store_key_.empty()) join.store_key = store_key_;
   join.hosts_server = hosts_server();
   join.held = order.held;
   join.former = order.former;
@@ -248,7 +281,12 @@ Result<std::uint16_t> Membership::fresh_store() {
     const bool exactly = !spec_of(job_).local_addr &&
                          (!membership::is_loopback(here) || all_on_this_host(host_.host(), here));
     options.address = exactly ? here : "";
-    options.guarded = job_.token != nullptr;
+    options.guarded = job_.token != nullptr && store_key_.empty();
+    if (!store_key_.empty()) {
+      auto tls = guard::Tls::server({}, store_key_);
+      if (!tls) return tls.error();
+      options.tls = std::move(*tls);
+    }
     store_ = std::make_unique<StoreHost>(io_, std::move(options), output_);
   }
   return store_->open_next_round();
@@ -350,6 +388,7 @@ void Membership::end_server(const std::string& why) {
 
 void Membership::end() {
   if (!done_) return;
+  proxy_.reset();
   pause_.cancel();
   boost::asio::post(io_, std::exchange(done_, nullptr));
 }

@@ -13,6 +13,7 @@
 #include "launcher/agent/agent.h"
 #include "launcher/agent/server_host.h"
 #include "launcher/agent/store_host.h"
+#include "launcher/agent/store_proxy.h"
 #include "launcher/membership/member.h"
 #include "launcher/output/output.h"
 #include "rendezvous/client/roster_client.h"
@@ -80,7 +81,8 @@ class Membership {
   Result<std::uint16_t> fresh_store();
   void admit(const protocol::StoreClients& clients);
   void cannot_host_store(const Error& error);
-  void begin_round(const membership::BeginRound& order);
+  void begin_round(membership::BeginRound order);
+  Result<void> open_proxy(protocol::Assignment& assignment);
   void wake_at(std::optional<membership::Time> when);
   void later(std::chrono::milliseconds delay, std::function<void()> next);
   bool store_is_used() const;
@@ -94,6 +96,7 @@ class Membership {
   const Job& job_;
   output::Output& output_;
   MembershipHooks hooks_;
+  const std::string store_key_;  // with TLS, of the stores that this node hosts; else empty
   membership::Member member_;
   ServerHost host_;
   std::chrono::steady_clock::time_point connect_until_;  // of the present Connect
@@ -105,6 +108,7 @@ class Membership {
   std::optional<std::string> left_;   // said goodbye, and why; the server closes
   std::unique_ptr<StoreHost> store_;  // none while the server's own store is used
   std::uint16_t store_port_ = 0;
+  std::unique_ptr<StoreProxy> proxy_;  // with TLS, of the present round
   boost::asio::steady_timer wake_;
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer drain_;

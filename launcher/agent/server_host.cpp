@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/agent/interfaces.h"
+#include "launcher/agent/tls_files.h"
 #include "launcher/cli/version.h"
 #include "rendezvous/base/span_text.h"
 
@@ -163,6 +164,11 @@ Result<void> ServerHost::listen() {
   // With given node ranks the workers' store is behind the same port, as with torchrun.
   options.store = question_.fixed;
   options.token = job_.token;
+  if (job_.tls) {
+    auto tls = tls_server_of(job_.spec.rendezvous, hooks_.store_key);
+    if (!tls) return tls.error();
+    options.tls = std::move(*tls);
+  }
   options.log = [this, left = kServerLines](server::Severity severity,
                                             const std::string& line) mutable {
     const bool wanted =

@@ -30,6 +30,7 @@ struct ServerHostHooks {
   // There is no hope, or the time is over. Nothing more comes.
   std::function<void(const std::string& why)> gave_up;
   std::function<void(const std::string& line)> say;
+  std::string store_key;  // with TLS: of the store behind the server's port
 };
 
 // Used on the thread that runs `io` only.

@@ -102,6 +102,9 @@ Reading master_port(const std::string& value, Settings& settings);
 Reading local_addr(const std::string& value, Settings& settings);
 Reading cluster(const std::string& value, Settings& settings);
 Reading token_file(const std::string& value, Settings& settings);
+Reading tls_ca(const std::string& value, Settings& settings);
+Reading tls_cert(const std::string& value, Settings& settings);
+Reading tls_key(const std::string& value, Settings& settings);
 
 // Hosts on which ddprun starts itself.
 Reading hosts(const std::string& value, Settings& settings);

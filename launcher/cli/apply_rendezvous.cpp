@@ -100,6 +100,21 @@ Reading token_file(const std::string& value, Settings& settings) {
   return taken();
 }
 
+Reading tls_ca(const std::string& value, Settings& settings) {
+  settings.rendezvous.tls_ca = said(value, settings);
+  return taken();
+}
+
+Reading tls_cert(const std::string& value, Settings& settings) {
+  settings.rendezvous.tls_cert = said(value, settings);
+  return taken();
+}
+
+Reading tls_key(const std::string& value, Settings& settings) {
+  settings.rendezvous.tls_key = said(value, settings);
+  return taken();
+}
+
 Reading token(const std::string&, Settings&) {
   return wrong(guard::kTokenOnCommandLine);
 }

@@ -131,7 +131,8 @@ Result<void> settle_one_node(const Question& q, JobSpec& job) {
     job.notices.push_back(q.given.node_rank->label + ": meaningless with one node, ignored");
   }
   job.rendezvous.node_rank = Sourced<int>{0, ""};
-  for (const auto& given : {q.given.local_addr, q.given.token_file})
+  for (const auto& given :
+       {q.given.local_addr, q.given.token_file, q.given.tls_ca, q.given.tls_cert, q.given.tls_key})
     if (given) job.notices.push_back(given->label + ": meaningless with one node, ignored");
   return {};
 }
@@ -216,8 +217,14 @@ Result<void> settle_several_nodes(const Question& q, JobSpec& job) {
   std::ranges::move(found->notices, std::back_inserter(job.notices));
   if (auto settled = settle_node_rank(q, job); !settled) return settled.error();
   say_what_the_environment_gave(std::move(found->from_environment), job);
-  if (q.given.token_file)
-    spec.token_file = Sourced<std::string>{q.given.token_file->value, q.given.token_file->label};
+  const auto keep = [](const std::optional<Said<std::string>>& from,
+                       std::optional<Sourced<std::string>>& to) {
+    if (from) to = Sourced<std::string>{from->value, from->label};
+  };
+  keep(q.given.token_file, spec.token_file);
+  keep(q.given.tls_ca, spec.tls_ca);
+  keep(q.given.tls_cert, spec.tls_cert);
+  keep(q.given.tls_key, spec.tls_key);
   if (q.given.local_addr)
     spec.local_addr = Sourced<std::string>{q.given.local_addr->value, q.given.local_addr->label};
   return heed_idle_conf(q, job);

@@ -31,6 +31,9 @@ struct RendezvousGiven {
   std::optional<Said<std::string>> run_id;
   std::optional<Said<std::string>> local_addr;
   std::optional<Said<std::string>> token_file;
+  std::optional<Said<std::string>> tls_ca;
+  std::optional<Said<std::string>> tls_cert;
+  std::optional<Said<std::string>> tls_key;
   std::optional<Said<cluster::Engine>> engine;
   std::optional<Said<ReadConf>> conf;
 };

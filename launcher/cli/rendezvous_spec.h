@@ -60,6 +60,9 @@ struct RendezvousSpec {
   RendezvousConf conf;
   std::optional<Sourced<std::string>> local_addr;  // what this node tells the others; a host
   std::optional<Sourced<std::string>> token_file;
+  std::optional<Sourced<std::string>> tls_ca;
+  std::optional<Sourced<std::string>> tls_cert;
+  std::optional<Sourced<std::string>> tls_key;
   bool token_variable = false;  // RDZV_TOKEN was set, and counts without a file
 
   cluster::Engine engine = cluster::Engine::none;  // --cluster

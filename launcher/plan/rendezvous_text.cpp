@@ -59,6 +59,8 @@ std::string rendezvous_text(const cli::RendezvousSpec& spec) {
   if (spec.local_addr) text += row("this node", spec.local_addr->value, spec.local_addr->source);
   if (spec.token_file) text += row("token", spec.token_file->value, spec.token_file->source);
   if (!spec.token_file && spec.token_variable) text += row("token", "that of RDZV_TOKEN");
+  if (spec.tls_ca) text += row("TLS CA", spec.tls_ca->value, spec.tls_ca->source);
+  if (spec.tls_cert) text += row("certificate", spec.tls_cert->value, spec.tls_cert->source);
   text += row("limits", limits_of(spec.conf));
   if (spec.kind == Kind::by_arrival && !spec.conf.grow) text += row("grow", "off", "--rdzv-conf");
   return text +

@@ -58,7 +58,7 @@ agents are told, connections are closed, the exit status is 0; a second one ends
 once
 .TP
 .B SIGHUP
-the token file is read again, for those who come from then on
+the token file and the certificate are read again, for those who come from then on
 .SH EXIT STATUS
 .B 0
 after SIGTERM or SIGINT,
@@ -152,6 +152,12 @@ the server
 .TP
 .BI \-\-token\-file " FILE"
 the server's token, in a file that nobody else may read
+.TP
+.BI \-\-tls\-ca " FILE"
+the server is reached by TLS; the certificate of the CA that has signed its own
+.TP
+.BR \-\-tls\-cert ", " \-\-tls\-key " \fIFILE\fR"
+a certificate, for a server that wants one, and its private key
 .TP
 .B \-\-json
 with

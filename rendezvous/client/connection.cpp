@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
+
+#include "rendezvous/guard/tls.h"
 
 namespace ddprun::client {
 namespace {
@@ -74,7 +77,56 @@ Result<Connection> Connection::open(const std::string& host, std::uint16_t port,
   return Error{std::strerror(error)};
 }
 
+Connection::Connection(UniqueFd socket) : socket_(std::move(socket)) {}
+Connection::Connection(Connection&& other) noexcept = default;
+Connection& Connection::operator=(Connection&& other) noexcept = default;
+Connection::~Connection() = default;
+
+Result<void> Connection::secure(std::shared_ptr<const guard::Tls> tls, Clock::time_point deadline) {
+  tls_ = std::make_unique<guard::TlsStream>(std::move(tls));
+  std::string ciphertext;
+  while (!tls_->is_open()) {
+    std::string out;
+    const auto taken = tls_->receive(ciphertext, plain_, out);
+    const auto sent = send_raw(out, deadline);
+    if (!taken) return Error{"TLS: " + taken.error().text};
+    if (!sent) return sent.error();
+    if (tls_->is_open()) break;
+    const auto more = receive_raw(deadline);
+    if (!more)
+      return Error{"TLS: the handshake did not end (" + more.error().text +
+                   "); does the server speak TLS? Else leave --tls-ca out"};
+    ciphertext = *more;
+  }
+  return {};
+}
+
+std::string Connection::binding() const {
+  return tls_ ? tls_->facts().binding : "";
+}
+
 Result<void> Connection::send(std::string_view bytes, Clock::time_point deadline) {
+  if (!tls_) return send_raw(bytes, deadline);
+  std::string ciphertext;
+  tls_->send(bytes, ciphertext);
+  return send_raw(ciphertext, deadline);
+}
+
+Result<std::string_view> Connection::receive(Clock::time_point deadline) {
+  if (!tls_) return receive_raw(deadline);
+  for (plain_.clear(); plain_.empty();) {
+    if (tls_->has_ended()) return lost("the server has closed it");
+    const auto ciphertext = receive_raw(deadline);
+    if (!ciphertext) return ciphertext.error();
+    std::string out;
+    if (const auto taken = tls_->receive(*ciphertext, plain_, out); !taken)
+      return lost("TLS: " + taken.error().text);
+    if (const auto sent = send_raw(out, deadline); !sent) return sent.error();
+  }
+  return std::string_view(plain_);
+}
+
+Result<void> Connection::send_raw(std::string_view bytes, Clock::time_point deadline) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -88,7 +140,7 @@ Result<void> Connection::send(std::string_view bytes, Clock::time_point deadline
   return {};
 }
 
-Result<std::string_view> Connection::receive(Clock::time_point deadline) {
+Result<std::string_view> Connection::receive_raw(Clock::time_point deadline) {
   buffer_.resize(kBufferBytes);
   for (;;) {
     const ssize_t size = ::recv(socket_.get(), buffer_.data(), buffer_.size(), 0);

@@ -3,11 +3,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "rendezvous/base/result.h"
 #include "rendezvous/base/unique_fd.h"
+
+namespace ddprun::guard {
+class Tls;
+class TlsStream;
+}  // namespace ddprun::guard
 
 namespace ddprun::client {
 
@@ -15,10 +21,19 @@ using Clock = std::chrono::steady_clock;
 
 class Connection {
  public:
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection();
+
   // One attempt: looks `host` up (a name or an address) and tries its addresses in turn until one
   // accepts. The look-up itself cannot be interrupted and may take longer than the deadline.
   static Result<Connection> open(const std::string& host, std::uint16_t port,
                                  Clock::time_point deadline);
+
+  // Goes on by TLS. Error: the server is not the one that `tls` wants, or speaks none.
+  Result<void> secure(std::shared_ptr<const guard::Tls> tls, Clock::time_point deadline);
+  // Names the TLS session; empty without one.
+  std::string binding() const;
 
   // Sends all of `bytes`. Error: the peer has gone, or does not take them by the deadline.
   Result<void> send(std::string_view bytes, Clock::time_point deadline);
@@ -31,10 +46,14 @@ class Connection {
   bool readable(Clock::time_point deadline) const;
 
  private:
-  explicit Connection(UniqueFd socket) : socket_(std::move(socket)) {}
+  explicit Connection(UniqueFd socket);
+  Result<void> send_raw(std::string_view bytes, Clock::time_point deadline);
+  Result<std::string_view> receive_raw(Clock::time_point deadline);
 
   UniqueFd socket_;
   std::string buffer_;
+  std::unique_ptr<guard::TlsStream> tls_;
+  std::string plain_;  // the last that was received by TLS
 };
 
 }  // namespace ddprun::client

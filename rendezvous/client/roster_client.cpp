@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "rendezvous/client/look_up.h"
 #include "rendezvous/client/strangers.h"
 #include "rendezvous/guard/handshake.h"
+#include "rendezvous/guard/tls_pump.h"
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/protocol/roster_frames.h"
 
@@ -22,6 +25,16 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
+
+using Socket = boost::asio::generic::stream_protocol::socket;
+
+tcp::endpoint tcp_endpoint(const Socket::endpoint_type& any) {
+  tcp::endpoint endpoint;
+  if (any.size() == 0 || any.size() > endpoint.capacity()) return endpoint;
+  std::memcpy(endpoint.data(), any.data(), any.size());
+  endpoint.resize(any.size());
+  return endpoint;
+}
 
 constexpr const char* kNoAnswer = "no answer in time";
 constexpr const char* kSilent = "somebody takes connections there and says nothing";
@@ -86,6 +99,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     look_up_.reset();
     error_code ignored;
     socket_.close(ignored);
+    if (pump_) pump_->close();
     step_.cancel();
     end_.cancel();
     silence_.cancel();
@@ -144,9 +158,10 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       error_code closed;
       if (!canceled && !self->closed_ && !self->connected_) self->socket_.close(closed);
     });
-    socket_.async_connect(to, [self = shared_from_this()](error_code failed) {
-      if (!self->closed_) self->on_connected(failed);
-    });
+    socket_.async_connect(Socket::endpoint_type(to),
+                          [self = shared_from_this()](error_code failed) {
+                            if (!self->closed_) self->on_connected(failed);
+                          });
   }
 
   void on_connected(error_code failed) {
@@ -162,8 +177,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     nobody_listens_ = false;
     error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
-    const tcp::endpoint here = socket_.local_endpoint(ignored);
-    const tcp::endpoint there = socket_.remote_endpoint(ignored);
+    const tcp::endpoint here = tcp_endpoint(socket_.local_endpoint(ignored));
+    const tcp::endpoint there = tcp_endpoint(socket_.remote_endpoint(ignored));
     // The kernel can connect a port in its own range to itself.
     if (here == there) {
       problem_ = "connection refused";
@@ -173,13 +188,58 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     received_any_ = false;
     queued_.clear();
     problem_ = kSilent;
-    protocol::encode_opening(queued_, protocol::kRosterProtocol);
-    wait_for_opening();
-    read();
     local_address_ = here.address().to_string();
+    wait_for_opening();
+    if (options_.tls) return open_tls();
+    begin_talk("");
+  }
+
+  // What is said goes through a socket of our own, behind which TLS begins.
+  void open_tls() {
+    error_code ignored;
+    UniqueFd secure(socket_.release(ignored));
+    const auto alive = [self = weak_from_this(), from = generation_] {
+      auto connection = self.lock();
+      const bool is_current = connection && !connection->closed_ && from == connection->generation_;
+      return is_current ? connection : nullptr;
+    };
+    tls_end_.clear();
+    auto pumped = guard::pump_over(io_, std::move(secure), guard::TlsStream(options_.tls),
+                                   {.on_open =
+                                        [alive](const guard::TlsFacts& facts) {
+                                          if (const auto self = alive())
+                                            self->begin_talk(facts.binding);
+                                        },
+                                    .on_end =
+                                        [alive](const std::string& why) {
+                                          if (const auto self = alive()) self->on_tls_end(why);
+                                        }});
+    if (!pumped) return try_later(pumped.error().text);
+    socket_.assign({AF_UNIX, 0}, pumped->plain.release(), ignored);
+    pump_ = pumped->pump;
+    pump_->start();
+  }
+
+  // Once there was something to read, its end tells; this says how it came.
+  void on_tls_end(const std::string& why) {
+    if (talks_) return void(tls_end_ = why);
+    if (why != guard::kClosedEarly)
+      return finish(RosterGaveUp{endpoint_text(options_) + ": TLS: " + why});
+    if (closes_without_a_word())
+      return finish(RosterGaveUp{
+          endpoint_text(options_) + ": " + why +
+          "; if the server is to speak TLS start it with --tls-cert and --tls-key, else leave "
+          "--tls-ca out here"});
+    try_later(why);
+  }
+
+  void begin_talk(const std::string& binding) {
+    talks_ = true;
+    protocol::encode_opening(queued_, protocol::kRosterProtocol);
+    read();
     handshake_.reset();
     if (options_.token) {
-      handshake_.emplace(options_.token);
+      handshake_.emplace(options_.token, binding);
       protocol::encode(queued_, protocol::AgentMessage(handshake_->challenge()));
     } else if (!options_.connected_when_answered) {
       tell(RosterConnected{local_address_});
@@ -206,7 +266,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void on_ended(const error_code& error) {
-    if (open_) return fail(ending_text(error));
+    if (open_) return fail(tls_end_.empty() ? ending_text(error) : tls_end_);
     if (!received_any_ && closes_without_a_word())
       return finish(RosterGaveUp{endpoint_text(options_) + " is neither ddprun nor rdzvd: for " +
                                      span_text(options_.stranger_after) +
@@ -333,8 +393,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void try_later(std::string why) {
     error_code ignored;
     socket_.close(ignored);
+    if (pump_) pump_->close();
     ++generation_;
-    connected_ = open_ = false;
+    connected_ = open_ = talks_ = false;
     writing_.clear();
     queued_.clear();
     step_.cancel();
@@ -368,8 +429,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   milliseconds pause_;
   std::optional<LookUp> look_up_;
   Addresses addresses_;
-  std::size_t next_ = 0;  // of addresses_
-  tcp::socket socket_;
+  std::size_t next_ = 0;                  // of addresses_
+  Socket socket_;                         // to the server; with TLS, to pump_
+  std::shared_ptr<guard::TlsPump> pump_;  // with TLS
   boost::asio::steady_timer step_;
   boost::asio::steady_timer end_;
   boost::asio::steady_timer silence_;
@@ -385,6 +447,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   int generation_ = 0;   // of socket_, for callbacks that come late
   std::optional<Clock::time_point> first_silent_closing_;  // since somebody said a word
   bool nobody_listens_ = false;                            // at the address tried last
+  std::string tls_end_;                                    // how TLS ended
+  bool talks_ = false;                                     // what is said reaches the server
   bool connected_ = false;
   bool received_any_ = false;
   std::string local_address_;

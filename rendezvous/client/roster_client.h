@@ -16,8 +16,9 @@
 #include "rendezvous/protocol/roster_messages.h"
 
 namespace ddprun::guard {
+class Tls;
 class Token;
-}
+}  // namespace ddprun::guard
 
 namespace ddprun::client {
 
@@ -27,6 +28,8 @@ struct RosterClientOptions {
   // The server has to know it, and is told nothing before it has shown that; none: so may not the
   // server have one.
   std::shared_ptr<const guard::Token> token = {};
+  // The server is reached by TLS, and its certificate has to be for `host`; none: without.
+  std::shared_ptr<const guard::Tls> tls = {};
   // Between two tries; doubles from the first to the longest. Nodes that are started together find
   // the server a few milliseconds later than they look for it.
   std::chrono::milliseconds first_pause{2};

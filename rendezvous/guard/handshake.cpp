@@ -2,10 +2,11 @@
 
 #include <sys/random.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+
+#include "rendezvous/guard/hex.h"
 
 namespace ddprun::guard {
 namespace {
@@ -24,7 +25,7 @@ ServerHandshake::Step refuse(const std::string& to_the_other, const std::string&
 }  // namespace
 
 std::string random_number() {
-  std::array<unsigned char, kRandomBytes> bytes{};
+  std::string bytes(kRandomBytes, '\0');
   std::size_t size = 0;
   while (size < bytes.size()) {
     const ssize_t got = ::getrandom(bytes.data() + size, bytes.size() - size, 0);
@@ -32,10 +33,7 @@ std::string random_number() {
       throw std::runtime_error(std::string("getrandom: ") + std::strerror(errno));
     size += got > 0 ? static_cast<std::size_t>(got) : 0;
   }
-  std::string digits;
-  for (const unsigned char byte : bytes)
-    for (const int half : {byte >> 4, byte & 15}) digits += "0123456789abcdef"[half];
-  return digits;
+  return to_hex(bytes);
 }
 
 std::optional<ServerHandshake::Step> ServerHandshake::on_message(

@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,24 +12,14 @@
 #include <utility>
 
 #include "rendezvous/base/unique_fd.h"
+#include "rendezvous/guard/hex.h"
+#include "rendezvous/guard/openssl.h"
+#include "rendezvous/guard/secret_file.h"
 
 namespace ddprun::guard {
 namespace {
 
 constexpr const char* kHowToMake = "make one with: (umask 077; openssl rand -hex 32 >FILE)";
-
-Result<void> check_mode(int file, const std::string& name) {
-  struct stat status {};
-  if (::fstat(file, &status) != 0) return Error{name + ": " + std::strerror(errno)};
-  const bool readable = (status.st_mode & (S_IROTH | S_IXOTH)) != 0;
-  const bool writable = (status.st_mode & (S_IWOTH | S_IWGRP)) != 0;
-  if (!readable && !writable) return {};
-  std::array<char, 8> mode{};
-  std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode & 07777));
-  return Error{name + " has mode " + mode.data() + ", so that others can " +
-               (readable ? "read" : "change") + " the token; chmod 600 " + name +
-               ", and replace the token if they may have done so"};
-}
 
 Result<std::string> read_up_to(int file, const std::string& name, std::size_t limit) {
   std::string text(limit + 1, '\0');
@@ -61,7 +49,7 @@ bool is_token_option(std::string_view word) {
 Result<std::string> read_token(const std::string& file) {
   const UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened) return Error{file + ": " + std::strerror(errno)};
-  if (const auto mode = check_mode(opened.get(), file); !mode) return mode.error();
+  if (const auto mode = check_secret(opened.get(), file, "the token"); !mode) return mode.error();
   auto text = read_up_to(opened.get(), file, kLongestToken + 2);
   while (text && !text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   return text;
@@ -111,10 +99,7 @@ std::string Token::sign(std::string_view text) const {
   unsigned char code[kHmacBytes];
   if (!openssl_->functions().hmac(text_.data(), text_.size(), text.data(), text.size(), code))
     throw std::runtime_error("OpenSSL cannot compute HMAC-SHA256");
-  std::string digits;
-  for (const unsigned char byte : code)
-    for (const int half : {byte >> 4, byte & 15}) digits += "0123456789abcdef"[half];
-  return digits;
+  return to_hex({reinterpret_cast<const char*>(code), sizeof code});
 }
 
 bool Token::is(std::string_view text) const {

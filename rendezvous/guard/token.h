@@ -11,9 +11,10 @@
 #include <string_view>
 
 #include "rendezvous/base/result.h"
-#include "rendezvous/guard/openssl.h"
 
 namespace ddprun::guard {
+
+class Openssl;
 
 inline constexpr const char* kTokenVariable = "RDZV_TOKEN";
 inline constexpr std::size_t kShortestToken = 16;  // a shorter one could be guessed from a proof

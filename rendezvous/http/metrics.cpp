@@ -93,6 +93,13 @@ void add_connections(Text& text, const Figures& now) {
               "Connections closed by the server: bad request, over a limit, not reading.");
   text.row(static_cast<double>(now.store_dropped), {{"protocol", "store"}});
   text.row(static_cast<double>(now.roster_dropped), {{"protocol", "roster"}});
+  count("rdzv_over_address_limit_total", "Connections closed because one address had too many.",
+        now.over_address_limit);
+  text.metric("rdzv_addresses", "gauge", "Addresses that have connections now.");
+  text.row(static_cast<double>(now.addresses));
+  text.metric("rdzv_most_per_address", "gauge", "Connections of the address that has most now.");
+  text.row(static_cast<double>(now.most_per_address));
+  count("rdzv_tls_failed_total", "TLS handshakes that failed.", now.tls_failed);
   count("rdzv_tokens_refused_total", "Connections and requests that did not show the token.",
         now.tokens_refused);
   count("rdzv_refused_total", "Agents that were told why they cannot be members.", now.refused);

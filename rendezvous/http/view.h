@@ -23,6 +23,10 @@ struct Figures {
   std::uint64_t accept_pauses = 0;
   std::uint64_t store_dropped = 0;
   std::uint64_t roster_dropped = 0;
+  std::uint64_t over_address_limit = 0;
+  std::uint64_t addresses = 0;         // now
+  std::uint64_t most_per_address = 0;  // now
+  std::uint64_t tls_failed = 0;
   std::uint64_t tokens_refused = 0;
   std::uint64_t refused = 0;
   std::uint64_t store_requests = 0;

@@ -58,6 +58,7 @@ void fields(V& v, Visited<V, Assignment>& m) {
   v.name("store_host", m.store_host, kMaxName);
   v.number("store_port", m.store_port, 1, 65535);
   v.text("why", m.why, kMaxSentence);
+  v.name("store_key", m.store_key, kMaxName);
 }
 
 template <class V>
@@ -102,6 +103,7 @@ void fields(V& v, Visited<V, Join>& m) {
   v.number("keep_alive_max_attempt", m.keep_alive_max_attempt, 1, kMaxCount);
   v.object("held", m.held);
   v.object("former", m.former);
+  v.name("store_key", m.store_key, kMaxName);
 }
 
 template <class V>

@@ -72,6 +72,8 @@ struct Assignment {
   std::string store_host;           // MASTER_ADDR: an address of node rank 0, a literal
   std::uint16_t store_port = 0;     // MASTER_PORT: what node rank 0 announced for this round
   std::string why;                  // why the round closed now, for -v
+  // What node rank 0 announced with the port: its store is reached by TLS with this key.
+  std::optional<std::string> store_key = {};
 };
 
 // Where one member stands in a round.
@@ -136,6 +138,8 @@ struct Join {
   std::optional<int> keep_alive_max_attempt;
   std::optional<Held> held;
   std::optional<Former> former = {};  // none: it was a member of nothing yet
+  // Of the store, where it is reached by TLS: 64 random hexadecimal digits. Sent by TLS only.
+  std::optional<std::string> store_key = {};
 };
 
 // All workers of the round were started.

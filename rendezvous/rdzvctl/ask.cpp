@@ -53,8 +53,9 @@ class Talk {
   std::string unsent_;
 };
 
-Result<void> show_token(Talk& talk, std::shared_ptr<const guard::Token> token) {
-  guard::ClientHandshake handshake(std::move(token));
+Result<void> show_token(Talk& talk, std::shared_ptr<const guard::Token> token,
+                        const std::string& binding) {
+  guard::ClientHandshake handshake(std::move(token), binding);
   protocol::AgentMessage next = handshake.challenge();
   while (!handshake.done()) {
     const auto answer = talk.ask(next);
@@ -75,15 +76,20 @@ std::string where_else(const Endpoint& server) {
 
 }  // namespace
 
-Result<ServerMessage> ask(const Endpoint& server, const std::shared_ptr<const guard::Token>& token,
+Result<ServerMessage> ask(const Endpoint& server, const Keys& keys,
                           const protocol::AgentMessage& question, std::chrono::milliseconds limit) {
   const auto until = client::Clock::now() + limit;
   const auto failed = [&](const std::string& why) { return Error{to_text(server) + ": " + why}; };
   auto connection = client::Connection::open(server.host, server.port, until);
   if (!connection) return failed(connection.error().text + where_else(server));
+  if (keys.tls)
+    if (const auto secured = connection->secure(keys.tls, until); !secured)
+      return failed(secured.error().text);
+  const std::string binding = connection->binding();
   Talk talk(std::move(*connection), until);
-  if (token)
-    if (const auto shown = show_token(talk, token); !shown) return failed(shown.error().text);
+  if (keys.token)
+    if (const auto shown = show_token(talk, keys.token, binding); !shown)
+      return failed(shown.error().text);
   auto answer = talk.ask(question);
   if (!answer) return failed(answer.error().text);
   return answer;

@@ -9,16 +9,22 @@
 #include "rendezvous/protocol/roster_messages.h"
 
 namespace ddprun::guard {
+class Tls;
 class Token;
-}
+}  // namespace ddprun::guard
 
 namespace ddprun::rdzvctl {
 
-// The server's answer to an AskStatus, AskCancel or AskStacks. With a token it is asked only when
-// it has shown that it knows it. Error: nobody who speaks the protocol is there, or it refused;
+// What the server has to know or to be; null: nothing.
+struct Keys {
+  std::shared_ptr<const guard::Token> token;
+  std::shared_ptr<const guard::Tls> tls;
+};
+
+// The server's answer to an AskStatus, AskCancel or AskStacks. It is asked only when it has shown
+// that it is the right one. Error: nobody who speaks the protocol is there, or it refused;
 // says which server and why.
-Result<protocol::ServerMessage> ask(const Endpoint& server,
-                                    const std::shared_ptr<const guard::Token>& token,
+Result<protocol::ServerMessage> ask(const Endpoint& server, const Keys& keys,
                                     const protocol::AgentMessage& question,
                                     std::chrono::milliseconds limit);
 

@@ -19,7 +19,6 @@ namespace ddprun::rdzvctl {
 namespace {
 
 using protocol::ServerMessage;
-using Token = std::shared_ptr<const guard::Token>;
 
 constexpr std::chrono::seconds kLimit{10};
 constexpr std::chrono::seconds kStacksLimit{60};  // longer than the server waits for the nodes
@@ -65,10 +64,10 @@ std::string who_asks() {
 
 // An answer of type `Answer` from the server.
 template <class Answer>
-Result<Answer> ask_for(const Options& options, const Token& token,
+Result<Answer> ask_for(const Options& options, const Keys& keys,
                        const protocol::AgentMessage& question,
                        std::chrono::seconds limit = kLimit) {
-  auto message = ask(options.endpoint, token, question, limit);
+  auto message = ask(options.endpoint, keys, question, limit);
   if (!message) return message.error();
   if (auto* answer = std::get_if<Answer>(&*message)) return std::move(*answer);
   return Error{to_text(options.endpoint) + ": the answer is \"" + std::string(type_name(*message)) +
@@ -80,18 +79,18 @@ protocol::AskStatus status_question(const Options& options) {
   return {.run = options.run};
 }
 
-int status(const Options& options, const Token& token) {
-  const auto answer = ask_for<protocol::StatusAnswer>(options, token, status_question(options));
+int status(const Options& options, const Keys& keys) {
+  const auto answer = ask_for<protocol::StatusAnswer>(options, keys, status_question(options));
   if (!answer) return fail(answer.error().text);
   print(options.json ? shown(boost::json::serialize(answer->runs)) + "\n"
                      : status_text(answer->runs));
   return 0;
 }
 
-int watch(const Options& options, const Token& token) {
+int watch(const Options& options, const Keys& keys) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   while (true) {
-    const auto answer = ask_for<protocol::StatusAnswer>(options, token, status_question(options));
+    const auto answer = ask_for<protocol::StatusAnswer>(options, keys, status_question(options));
     if (!answer) return fail(answer.error().text);
     // Home, and erase what is below: no flicker.
     print((terminal ? "\x1b[H\x1b[J" : "") + status_text(answer->runs) + (terminal ? "" : "\n"));
@@ -99,17 +98,17 @@ int watch(const Options& options, const Token& token) {
   }
 }
 
-int cancel(const Options& options, const Token& token) {
+int cancel(const Options& options, const Keys& keys) {
   const auto answer = ask_for<protocol::CancelAnswer>(
-      options, token, protocol::AskCancel{.run = options.run, .by = who_asks()});
+      options, keys, protocol::AskCancel{.run = options.run, .by = who_asks()});
   if (!answer) return fail(answer.error().text);
   print(printable(answer->text) + "\n");
   return 0;
 }
 
-int stacks(const Options& options, const Token& token) {
+int stacks(const Options& options, const Keys& keys) {
   const auto answer = ask_for<protocol::StacksAnswer>(
-      options, token, protocol::AskStacks{.run = options.run}, kStacksLimit);
+      options, keys, protocol::AskStacks{.run = options.run}, kStacksLimit);
   if (!answer) return fail(answer.error().text);
   int code = 0;
   bool some = false;
@@ -171,16 +170,16 @@ int store_command(const Options& options) {
 
 }  // namespace
 
-int run(const Options& options, const Token& token) {
+int run(const Options& options, const Keys& keys) {
   switch (options.command) {
     case Command::status:
-      return status(options, token);
+      return status(options, keys);
     case Command::watch:
-      return watch(options, token);
+      return watch(options, keys);
     case Command::cancel:
-      return cancel(options, token);
+      return cancel(options, keys);
     case Command::stacks:
-      return stacks(options, token);
+      return stacks(options, keys);
     default:
       return store_command(options);
   }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "rendezvous/base/version.h"
 #include "rendezvous/guard/token.h"
@@ -28,8 +29,20 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rdzvctl: %s\n", token.error().text.c_str());
     return 2;
   }
+  rdzvctl::Keys keys{.token = *token, .tls = nullptr};
+  if (options->tls.any()) {
+    auto tls =
+        options->tls.ca
+            ? guard::Tls::client(options->tls, options->endpoint.host)
+            : Error{"--tls-cert needs --tls-ca FILE, with the certificate of the server's CA"};
+    if (!tls) {
+      std::fprintf(stderr, "rdzvctl: %s\n", tls.error().text.c_str());
+      return 2;
+    }
+    keys.tls = std::move(*tls);
+  }
   try {
-    return rdzvctl::run(*options, *token);
+    return rdzvctl::run(*options, keys);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "rdzvctl: cannot go on: %s\n", failure.what());
     return 1;

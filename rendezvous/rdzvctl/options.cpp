@@ -71,8 +71,9 @@ Result<Options> set_command(Options options, Words words) {
 Result<Options> read_words(const Words& words, const std::optional<std::string>& endpoint) {
   po::options_description known;
   known.add_options()("endpoint", po::value<std::string>(), "")(
-      "token-file", po::value<std::string>(), "")("json", "")("version", "")("help", "")(
-      "words", po::value<Words>(), "");
+      "token-file", po::value<std::string>(), "")("tls-ca", po::value<std::string>(), "")(
+      "tls-cert", po::value<std::string>(), "")("tls-key", po::value<std::string>(), "")(
+      "json", "")("version", "")("help", "")("words", po::value<Words>(), "");
   po::positional_options_description positional;
   positional.add("words", -1);
   po::variables_map given;
@@ -96,7 +97,11 @@ Result<Options> read_words(const Words& words, const std::optional<std::string>&
                   .help = given.contains("help"),
                   .version = given.contains("version")};
   if (options.help || options.version) return options;
-  if (given.contains("token-file")) options.token_file = given["token-file"].as<std::string>();
+  const auto file = [&](const char* name) {
+    return given.contains(name) ? std::optional(given[name].as<std::string>()) : std::nullopt;
+  };
+  options.token_file = file("token-file");
+  options.tls = {.cert = file("tls-cert"), .key = file("tls-key"), .ca = file("tls-ca")};
   const std::string where = given.contains("endpoint") ? given["endpoint"].as<std::string>()
                                                        : endpoint.value_or("127.0.0.1");
   const auto parsed = parse_endpoint(where);
@@ -125,6 +130,9 @@ std::string help_text() {
          "\n  --endpoint HOST:PORT  the server; else $RDZV_ENDPOINT, else 127.0.0.1:29400\n"
          "  --token-file FILE     the server's token, in a file that only you can read; else "
          "$RDZV_TOKEN\n"
+         "  --tls-ca FILE         the server is reached by TLS; the certificate of its CA\n"
+         "  --tls-cert FILE, --tls-key FILE\n"
+         "                        what the server may want to see\n"
          "  --json                status as JSON\n"
          "  --version, --help\n\n"
          "cancel and stacks are taken from the server's own host only, or with its token.\n"

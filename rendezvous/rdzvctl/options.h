@@ -7,6 +7,7 @@
 
 #include "rendezvous/base/endpoint.h"
 #include "rendezvous/base/result.h"
+#include "rendezvous/guard/tls.h"
 
 namespace ddprun::rdzvctl {
 
@@ -29,6 +30,7 @@ struct Options {
   std::string value;  // of store_set
   bool json = false;
   std::optional<std::string> token_file;
+  guard::TlsFiles tls;
   // Only print this, and end.
   bool help = false;
   bool version = false;

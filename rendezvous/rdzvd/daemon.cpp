@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -27,6 +28,7 @@ namespace {
 
 namespace asio = boost::asio;
 using Token = std::shared_ptr<const guard::Token>;
+using Tls = std::shared_ptr<guard::Tls>;
 
 constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
 constexpr std::chrono::seconds kBetweenStatus{10};
@@ -61,8 +63,11 @@ void end_at_signals() {
 
 class Daemon {
  public:
-  Daemon(const Options& options, Token token)
-      : options_(options), token_(std::move(token)), log_(options.log_level) {}
+  Daemon(const Options& options, Token token, Tls tls)
+      : options_(options),
+        token_(std::move(token)),
+        tls_(std::move(tls)),
+        log_(options.log_level) {}
   int run();
 
  private:
@@ -74,6 +79,7 @@ class Daemon {
 
   const Options& options_;
   Token token_;
+  Tls tls_;
   Log log_;
   ServiceManager manager_;
   asio::io_context io_{1};
@@ -113,6 +119,7 @@ Result<void> Daemon::listen() {
   }
   if (!where.note.empty()) log_.warning(where.note);
   address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
+  const std::size_t connections = connection_limit(options_.max_connections, files);
   server::RosterServerOptions options{
       .address = where.address,
       .port = options_.listen.port,
@@ -120,11 +127,16 @@ Result<void> Daemon::listen() {
       .listener = std::move(*handed),
       .identity = {.host = host_name(), .version = std::string(version())},
       .http = options_.http,
-      .store = options_.store.value_or(token_ == nullptr),
+      .store = options_.store.value_or(token_ == nullptr && tls_ == nullptr),
       .store_limits = {.max_memory_bytes = options_.max_memory_bytes / 4 * 3},
       .handshake_timeout = options_.handshake_timeout,
-      .max_connections = connection_limit(options_.max_connections, files),
+      .max_connections = connections,
       .token = token_,
+      .tls = tls_,
+      .needs_certificate = options_.tls.ca.has_value(),
+      .max_per_address =
+          options_.max_per_address.value_or(std::max<std::size_t>(connections / 2, 1)),
+      .max_unfinished_per_address = options_.max_unfinished_per_address,
       .max_memory_bytes = options_.max_memory_bytes / 4,
       .log = [this](server::Severity severity,
                     const std::string& line) { log_.write(severity, line); },
@@ -159,18 +171,27 @@ void Daemon::on_signal(int signal) {
                      [this] { io_.stop(); });
 }
 
+// What cannot be read is left as it was.
 void Daemon::read_again() {
-  if (!options_.token_file)
+  if (!options_.token_file && !tls_)
     return log_.info(
-        "SIGHUP: there is no token file, so there is nothing to read again; "
-        "restart rdzvd for other options (agents come back by themselves)");
-  auto token = guard::Token::find(options_.token_file, {});
-  if (!token)
-    return log_.write(server::Severity::error,
-                      "SIGHUP: the old token stays: " + token.error().text);
-  token_ = std::move(*token);
-  server_->set_token(token_);
-  log_.info("SIGHUP: read " + *options_.token_file + " again; those who are connected stay");
+        "SIGHUP: there is neither a token file nor a certificate, so there is nothing to read "
+        "again; restart rdzvd for other options (agents come back by themselves)");
+  if (options_.token_file) {
+    if (auto token = guard::Token::find(options_.token_file, {})) {
+      token_ = std::move(*token);
+      server_->set_token(token_);
+      log_.info("SIGHUP: read " + *options_.token_file + " again; those who are connected stay");
+    } else {
+      log_.write(server::Severity::error, "SIGHUP: the old token stays: " + token.error().text);
+    }
+  }
+  if (!tls_) return;
+  if (const auto read = tls_->read_again()) {
+    log_.info("SIGHUP: read " + *options_.tls.cert + " again; those who are connected stay");
+  } else {
+    log_.write(server::Severity::error, "SIGHUP: the old certificate stays: " + read.error().text);
+  }
 }
 
 void Daemon::tell_status() {
@@ -187,8 +208,14 @@ void Daemon::tell_status() {
 
 }  // namespace
 
-int serve(const Options& options, Token token) {
-  return Daemon(options, std::move(token)).run();
+Result<std::shared_ptr<guard::Tls>> tls_of(const Options& options) {
+  if (const auto fit = guard::check_files(true, options.tls); !fit) return fit.error();
+  if (!options.tls.any()) return std::shared_ptr<guard::Tls>();
+  return guard::Tls::server(options.tls);
+}
+
+int serve(const Options& options, Token token, Tls tls) {
+  return Daemon(options, std::move(token), std::move(tls)).run();
 }
 
 }  // namespace ddprun::rdzvd

@@ -25,16 +25,21 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rdzvd: %s\n", token.error().text.c_str());
     return 2;
   }
-  if (*token && options->store.value_or(false)) {
+  auto tls = rdzvd::tls_of(*options);
+  if (!tls) {
+    std::fprintf(stderr, "rdzvd: %s\n", tls.error().text.c_str());
+    return 2;
+  }
+  if ((*token || *tls) && options->store.value_or(false)) {
     std::fputs(
-        "rdzvd: --store on: its clients cannot show a token, so the store is closed where there is "
-        "one; leave one of the two out\n",
+        "rdzvd: --store on: its clients can neither show a token nor speak TLS, so the store is "
+        "closed where there is one of them; leave it out\n",
         stderr);
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return rdzvd::serve(*options, std::move(*token));
+    return rdzvd::serve(*options, std::move(*token), std::move(*tls));
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "rdzvd: cannot go on: %s\n", failure.what());
     return 1;

@@ -30,6 +30,20 @@ constexpr std::array kOptions{
     OptionText{"token-file", "FILE", "",
                "agents, rdzvctl and pages have to show the token in this file, which nobody else "
                "may read; else that of RDZV_TOKEN. SIGHUP reads the file again"},
+    OptionText{
+        "tls-cert", "FILE", "",
+        "speak TLS 1.3 only, with the certificate in this file, and those between it and its "
+        "CA. SIGHUP reads the three files again"},
+    OptionText{"tls-key", "FILE", "", "its private key, which nobody else may read"},
+    OptionText{"tls-ca", "FILE", "",
+               "agents, rdzvctl and pages have to show a certificate of this CA"},
+    OptionText{"max-per-address", "N", "",
+               "close connections of one address over this number; 0: no limit. Default: half of "
+               "all"},
+    OptionText{
+        "max-unfinished-per-address", "N", "1024",
+        "close the oldest of the connections of one address that have not said yet what they "
+        "speak, over this number; 0: no limit"},
     OptionText{"max-connections", "N", "0",
                "close connections over this number; 0: as many as open files allow"},
     OptionText{"max-memory", "SIZE", "4G",
@@ -85,10 +99,21 @@ std::optional<Error> set(Options& options, const std::string& name, const std::s
       options.store = value == "on";
   } else if (name == "token-file") {
     options.token_file = value;
-  } else if (name == "max-connections") {
+  } else if (name == "tls-cert") {
+    options.tls.cert = value;
+  } else if (name == "tls-key") {
+    options.tls.key = value;
+  } else if (name == "tls-ca") {
+    options.tls.ca = value;
+  } else if (name.starts_with("max-") && name != "max-memory") {
     const auto number = read_whole(value);
     if (!number) return wrong(name, value, "a whole number");
-    options.max_connections = *number;
+    if (name == "max-connections")
+      options.max_connections = *number;
+    else if (name == "max-per-address")
+      options.max_per_address = *number;
+    else
+      options.max_unfinished_per_address = *number;
   } else if (name == "max-memory") {
     const auto size = read_size(value);
     if (!size || *size < kLeastMemory) return wrong(name, value, "at least 64M");

@@ -126,6 +126,7 @@ void Run::begin_round(Time now, std::string why) {
   const MemberId first = *round_->nodes.front().member;
   round_->assignment.store_host = store_host(first);
   round_->assignment.store_port = members_.at(first).join.store_port;
+  round_->assignment.store_key = members_.at(first).join.store_key;
   round_->bytes = footprint(round_->assignment) + round_->nodes.size() * sizeof(RoundNode);
   phase_ = Phase::running;
   since_ = now;

@@ -47,6 +47,9 @@ Server::Impl::Impl(asio::io_context& io, ServerOptions options, Listener listene
       accept_timer_(io.get_executor()),
       opening_timer_(io.get_executor()),
       store_(options_.store_limits),
+      peers_({.connections = options_.max_per_address,
+              .unfinished = options_.max_unfinished_per_address}),
+      tls_door_(options_.tls ? std::make_unique<TlsDoor>(io, options_.tls) : nullptr),
       events_(std::move(events)),
       events_ready_(io.get_executor(), events_.descriptor()),
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)),
@@ -59,7 +62,7 @@ void Server::Impl::start_over() {
     tcp::endpoint peer;
     UniqueFd unseen = accept_one(peer);
     if (!unseen) break;
-    if (options_.others != nullptr) add_client(std::move(unseen), std::move(peer));
+    if (options_.others != nullptr) take_in(std::move(unseen), std::move(peer));
   }
   for (const ClientId id : clients_.ids()) {
     Client& client = *clients_.find(id);
@@ -81,6 +84,7 @@ void Server::Impl::close() {
   own_log_.close();
   stop_listening();
   opening_timer_.cancel();
+  if (tls_door_) tls_door_->close();
   for (const ClientId id : clients_.ids()) remove(id);
   events_ready_.release();
 }
@@ -88,6 +92,9 @@ void Server::Impl::close() {
 ServerStatistics Server::Impl::statistics() const {
   ServerStatistics result = counts_;
   result.connections = clients_.size();
+  result.addresses = peers_.addresses();
+  result.most_per_address = peers_.most();
+  result.tls_failed = tls_door_ ? tls_door_->failed() : 0;
   result.keys = store_->keys();
   result.memory_bytes = store_->memory_bytes() + held_bytes_;
   result.waiting = store_->waiting();
@@ -117,7 +124,7 @@ void Server::Impl::accept_some() {
     if (socket && is_full()) {
       turn_away(peer);
     } else if (socket) {
-      add_client(std::move(socket), std::move(peer));
+      take_in(std::move(socket), std::move(peer));
     } else if (errno == EAGAIN) {
       break;
     } else if (is_shortage(errno)) {
@@ -128,22 +135,56 @@ void Server::Impl::accept_some() {
   wait_for_clients();
 }
 
-void Server::Impl::add_client(UniqueFd socket, tcp::endpoint peer) {
+void Server::Impl::take_in(UniqueFd socket, tcp::endpoint peer) {
+  const std::string address = address_text(peer);
+  if (!has_room_for(address, peer)) return;
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const int descriptor = socket.get();
+  ++counts_.accepted;
+  add_client({std::move(socket), std::move(peer), {}, peers_.enter(address)});
+}
+
+// Whoever means well says at once what it speaks, so of those who do not the oldest goes.
+bool Server::Impl::has_room_for(const std::string& address, const tcp::endpoint& peer) {
+  if (peers_.is_full(address)) {
+    ++counts_.over_address_limit;
+    log_.write(Severity::warning, "address limit",
+               "closed the connection of " + to_text(peer) + ": its address has " +
+                   std::to_string(options_.max_per_address) +
+                   " already, which is the limit (max_per_address); raise it where many hosts come "
+                   "from one address");
+    return false;
+  }
+  if (const auto slow = peers_.too_slow(address)) {
+    ++counts_.over_address_limit;
+    if (Client* client = clients_.find(*slow))
+      complain(*slow, *client,
+               "it has not said what it speaks, and its address has more than " +
+                   std::to_string(options_.max_unfinished_per_address) +
+                   " such connections (max_unfinished_per_address)");
+  }
+  return true;
+}
+
+Server::Impl::ClientId Server::Impl::add_client(Newcomer newcomer) {
+  const int descriptor = newcomer.socket.get();
   const ClientId id = clients_.next_id(descriptor);
   if (!events_.add(descriptor, id)) {
-    return log_.write(
+    log_.write(
         Severity::warning, "unwatched",
-        "cannot watch the connection of " + to_text(peer) + ": " + std::strerror(errno));
+        "cannot watch the connection of " + to_text(newcomer.peer) + ": " + std::strerror(errno));
+    return 0;
   }
-  ++counts_.accepted;
-  clients_.add(descriptor,
-               std::make_unique<Client>(std::move(socket), std::move(peer), options_.limits));
+  auto client = std::make_unique<Client>(std::move(newcomer.socket), std::move(newcomer.peer),
+                                         options_.limits);
+  client->tls = std::move(newcomer.tls);
+  client->place = std::move(newcomer.place);
+  if (client->place) client->place->begin(id);
+  clients_.add(descriptor, std::move(client));
   openings_.push_back({std::chrono::steady_clock::now() + options_.handshake_timeout, id});
   if (openings_.size() == 1) watch_openings();
   wait_for_events();
+  return id;
 }
 
 bool Server::Impl::is_full() const {
@@ -193,7 +234,10 @@ void Server::Impl::close_silent_clients() {
     Client* client = clients_.find(id);
     if (client == nullptr || client->identified) continue;
     complain(id, *client,
-             client->parked
+             client->tls && !client->tls->open
+                 ? "its TLS handshake was not over within " +
+                       std::to_string(options_.handshake_timeout.count()) + " ms"
+             : client->parked
                  ? "no round has begun within " +
                        std::to_string(options_.handshake_timeout.count()) + " ms"
                  : "it sent " + std::to_string(client->opening.size()) + " bytes within " +

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "rendezvous/guard/tls_pump.h"
 #include "rendezvous/server/peer.h"
 #include "rendezvous/server/server_impl.h"
 #include "rendezvous/server/would_block.h"
@@ -78,6 +79,11 @@ Server::Impl::Complaint Server::Impl::identify(ClientId id, Client& client, std:
     client.opening = std::move(first);
     return std::nullopt;
   }
+  if (dialect == protocol::Dialect::kTls && tls_door_ && !client.tls) {
+    open_tls(id, client, std::move(first));
+    return std::nullopt;
+  }
+  if (client.place) client.place->finish();
   if (dialect == protocol::Dialect::kC10d && client.of_before) {
     remove(id);
     return std::nullopt;
@@ -87,7 +93,35 @@ Server::Impl::Complaint Server::Impl::identify(ClientId id, Client& client, std:
   return hand_over(id, client, dialect, std::move(first));
 }
 
+// What is inside comes as a new client, over a socket of our own.
+void Server::Impl::open_tls(ClientId id, Client& client, std::string first) {
+  events_.remove(client.socket.get());
+  auto inside = std::make_shared<guard::TlsFacts>();
+  Newcomer newcomer{.peer = client.peer, .tls = inside, .place = client.place};
+  auto opened = tls_door_->open(
+      std::move(client.socket), inside, [this, peer = client.peer](const std::string& why) {
+        log_.write(Severity::warning, "tls",
+                   "closed the connection of " + to_text(peer) + ": TLS: " + why);
+      });
+  const bool of_before = client.of_before;
+  remove(id);
+  if (!opened) return log_.write(Severity::warning, "tls", opened.error().text);
+  newcomer.socket = std::move(opened->plain);
+  if (const ClientId next = add_client(std::move(newcomer)); next != 0)
+    clients_.find(next)->of_before = of_before;
+  opened->pump->start(std::move(first));
+}
+
+std::string Server::Impl::refuse_store_client(const Client& client) const {
+  if (!options_.tls) return "";
+  if (!client.tls)
+    return "it speaks the store's protocol without TLS; workers reach this store through their "
+           "ddprun, which needs --tls-ca";
+  return client.tls->used_shared_key ? "" : "it does not have the key of this store";
+}
+
 Server::Impl::Complaint Server::Impl::let_in(ClientId id, Client& client, std::string first) {
+  if (std::string why = refuse_store_client(client); !why.empty()) return why;
   if (options_.guarded && !admitted_) {
     park(client, std::move(first));
     return std::nullopt;
@@ -124,12 +158,20 @@ void Server::Impl::admit(const std::vector<std::string>& addresses) {
 
 Server::Impl::Complaint Server::Impl::hand_over(ClientId id, Client& client,
                                                 protocol::Dialect dialect, std::string first) {
+  if (client.tls && client.tls->used_shared_key)
+    return "it came with the key of a store, and speaks " + std::string(protocol::name(dialect));
+  if (dialect == protocol::Dialect::kTls && !tls_door_) {
+    // A client of TLS can tell its user by that what is wrong.
+    constexpr std::string_view kNoTls = "there is no TLS here\n";
+    ::send(client.socket.get(), kNoTls.data(), kNoTls.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
   if (options_.others == nullptr || !options_.others->serves(dialect)) {
     return "it speaks " + std::string(protocol::name(dialect)) + "; " + served_protocols() +
            " served here";
   }
   events_.remove(client.socket.get());
-  Visitor visitor{std::move(client.socket), client.peer, std::move(first)};
+  Visitor visitor{std::move(client.socket), client.peer, std::move(first), client.tls,
+                  client.place};
   remove(id);
   options_.others->take(dialect, std::move(visitor));
   return std::nullopt;

@@ -48,10 +48,14 @@ std::optional<http::Response> HttpHost::refuse_stranger(const std::string& peer,
   return refusal;
 }
 
-http::Response HttpHost::answer(const std::string& peer, const http::Request& request) {
+http::Response HttpHost::answer(const std::string& peer, const guard::TlsFacts* tls,
+                                const http::Request& request) {
   ++requests_;
   if (log_.wants(Severity::debug))
     log_.write(Severity::debug, "request", request.method + " " + request.target);
+  if (const std::string why = refuse_way(options_.way_in, tls);
+      !why.empty() && request.target != "/healthz")
+    return http::refusal(403, why);
   if (auto refusal = refuse_stranger(peer, request)) return std::move(*refusal);
   const bool full =
       sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes;

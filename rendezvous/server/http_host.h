@@ -18,6 +18,7 @@
 #include "rendezvous/server/deadlines.h"
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/other_protocols.h"
+#include "rendezvous/server/way_in.h"
 
 namespace ddprun::guard {
 class Token;
@@ -30,6 +31,7 @@ class HttpSession;
 struct HttpHostOptions {
   std::shared_ptr<const guard::Token>
       token;  // has to be shown with each request; none: nothing has
+  WayIn way_in;
   std::function<http::Response(const http::Request&)> respond;
   // From the first bytes until the answer has been read; a connection is closed then.
   std::chrono::milliseconds timeout{30'000};
@@ -60,7 +62,8 @@ class HttpHost {
   friend class HttpSession;
   using Id = std::uint64_t;
 
-  http::Response answer(const std::string& peer, const http::Request& request);
+  http::Response answer(const std::string& peer, const guard::TlsFacts* tls,
+                        const http::Request& request);
   std::optional<http::Response> refuse_stranger(const std::string& peer,
                                                 const http::Request& request);
   void on_timeout(Id id);

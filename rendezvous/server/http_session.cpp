@@ -4,6 +4,7 @@
 #include <boost/beast/http/error.hpp>
 #include <utility>
 
+#include "rendezvous/guard/tls.h"
 #include "rendezvous/server/peer.h"
 
 namespace ddprun::server {
@@ -21,7 +22,9 @@ HttpSession::HttpSession(HttpHost& host, std::uint64_t id, Visitor visitor)
       channel_(std::make_shared<Channel>(host.io_, std::move(visitor.socket),
                                          static_cast<Channel::Owner&>(*this))),
       peer_(to_text(visitor.peer)),
-      unseen_(is_loopback(visitor.peer)),
+      tls_(std::move(visitor.tls)),
+      place_(std::move(visitor.place)),
+      unseen_(tls_ != nullptr || is_loopback(visitor.peer)),
       input_(std::move(visitor.first)) {
   parser_.header_limit(kMaxHeadBytes);
 }
@@ -48,7 +51,7 @@ void HttpSession::on_bytes(std::string_view bytes) {
                             .target = std::string(request.target()),
                             .authorization = std::string(request[beast_http::field::authorization]),
                             .unseen = unseen_};
-  answer(host_.answer(peer_, plain), plain.method == "HEAD");
+  answer(host_.answer(peer_, tls_.get(), plain), plain.method == "HEAD");
 }
 
 void HttpSession::on_gone(const std::string&) {

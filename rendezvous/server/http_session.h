@@ -39,8 +39,10 @@ class HttpSession final : private Channel::Owner {
   std::uint64_t id_;
   std::shared_ptr<Channel> channel_;
   std::string peer_;
-  bool unseen_;        // http::Request::unseen
-  std::string input_;  // not parsed yet
+  std::shared_ptr<const guard::TlsFacts> tls_;
+  std::shared_ptr<void> place_;  // Visitor::place
+  bool unseen_;                  // http::Request::unseen
+  std::string input_;            // not parsed yet
   boost::beast::http::request_parser<boost::beast::http::empty_body> parser_;
   bool answered_ = false;
 };

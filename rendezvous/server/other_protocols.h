@@ -3,10 +3,15 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "rendezvous/base/unique_fd.h"
 #include "rendezvous/protocol/classify.h"
+
+namespace ddprun::guard {
+struct TlsFacts;
+}
 
 namespace ddprun::server {
 
@@ -14,7 +19,9 @@ namespace ddprun::server {
 struct Visitor {
   UniqueFd socket;  // connected, non-blocking
   boost::asio::ip::tcp::endpoint peer;
-  std::string first;  // all that was read so far
+  std::string first;                                // all that was read so far
+  std::shared_ptr<const guard::TlsFacts> tls = {};  // it came by TLS, and this is known
+  std::shared_ptr<void> place = {};  // counts it among those of its address, as long as it is held
 };
 
 class OtherProtocols {

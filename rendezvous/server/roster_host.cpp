@@ -32,11 +32,12 @@ RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options, LimitedL
 
 void RosterHost::take(Visitor visitor) {
   const Id id = ++last_id_;
+  std::string refusal = refuse_way(options_.way_in, visitor.tls.get());
   RosterSession& session =
       *sessions_
            .emplace(id, std::make_unique<RosterSession>(
                             io_, std::move(visitor), id, static_cast<RosterSession::Owner&>(*this),
-                            options_.identity.version, memory_, options_.token))
+                            options_.identity.version, memory_, options_.token, std::move(refusal)))
            .first->second;
   handshakes_.add(id);
   session.start();

@@ -19,6 +19,7 @@
 #include "rendezvous/server/deadlines.h"
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/roster_session.h"
+#include "rendezvous/server/way_in.h"
 
 namespace ddprun::server {
 
@@ -32,7 +33,8 @@ struct RosterHostOptions {
   std::uint64_t max_memory_bytes = 1 << 30;
   std::uint64_t max_unsent_bytes = 8 << 20;   // of one connection
   std::shared_ptr<const guard::Token> token;  // of those who are served; none: all are
-  std::function<void()> on_idle;              // no connection is left; from the event loop
+  WayIn way_in;
+  std::function<void()> on_idle;  // no connection is left; from the event loop
 };
 
 class RosterHost final : private RosterSession::Owner {

@@ -26,6 +26,10 @@ std::string random_id() {
   return text.data();
 }
 
+WayIn way_in(const RosterServerOptions& options) {
+  return {.needs_tls = options.tls != nullptr, .needs_certificate = options.needs_certificate};
+}
+
 RosterServerOptions with_id(RosterServerOptions options) {
   if (options.identity.id.empty()) options.identity.id = random_id();
   options.identity.guarded = options.token != nullptr;
@@ -59,7 +63,11 @@ ServerOptions RosterServer::Impl::port_options() {
           .handshake_timeout = options_.handshake_timeout,
           .max_connections = options_.max_connections,
           .serve_store = options_.store,
-          .guarded = options_.token != nullptr,
+          // With TLS they need the store's key.
+          .guarded = options_.token != nullptr && options_.tls == nullptr,
+          .tls = options_.tls,
+          .max_per_address = options_.max_per_address,
+          .max_unfinished_per_address = options_.max_unfinished_per_address,
           .others = this,
           .shared_log = &log_};
 }
@@ -73,6 +81,7 @@ RosterHostOptions RosterServer::Impl::roster_options() {
           .handshake_timeout = options_.handshake_timeout,
           .max_memory_bytes = options_.max_memory_bytes / 4,
           .token = options_.token,
+          .way_in = way_in(options_),
           .on_idle = [this] {
             if (done_) return end_when_told();
             if (options_.on_idle) options_.on_idle();
@@ -81,6 +90,7 @@ RosterHostOptions RosterServer::Impl::roster_options() {
 
 HttpHostOptions RosterServer::Impl::page_options() {
   return {.token = options_.token,
+          .way_in = way_in(options_),
           .respond =
               [this](const http::Request& request) {
                 return http::respond(request,
@@ -141,6 +151,10 @@ http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
                       .accept_pauses = now.port.accept_pauses,
                       .store_dropped = now.port.dropped,
                       .roster_dropped = now.roster_dropped,
+                      .over_address_limit = now.port.over_address_limit,
+                      .addresses = now.port.addresses,
+                      .most_per_address = now.port.most_per_address,
+                      .tls_failed = now.port.tls_failed,
                       .tokens_refused = now.tokens_refused,
                       .refused = now.refused,
                       .store_requests = now.port.requests,

@@ -51,6 +51,14 @@ struct RosterServerOptions {
   // Agents, rdzvctl and pages have to show it; none: everybody is served. The store is then open to
   // the clients alone that admit_store_clients() names.
   std::shared_ptr<const guard::Token> token;
+  // Agents, rdzvctl and pages have to come by TLS, and store clients with its shared key; none:
+  // there is no TLS.
+  std::shared_ptr<const guard::Tls> tls;
+  // Agents, rdzvctl and pages have to show a certificate as well.
+  bool needs_certificate = false;
+  // As ServerOptions.
+  std::size_t max_per_address = 0;
+  std::size_t max_unfinished_per_address = 0;
   // What the roster and the pages may hold, about: half of it for the runs' state (newcomers over
   // it are refused), a quarter for agents' unfinished messages and unread answers (whoever holds
   // most is dropped), a quarter for pages that are not read yet (503). The store has its own limit

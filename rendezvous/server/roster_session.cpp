@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "rendezvous/guard/tls.h"
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/server/peer.h"
 
@@ -15,7 +16,7 @@ constexpr std::size_t kMostFromStrangers = 4096;  // bytes
 RosterSession::RosterSession(boost::asio::io_context& io, Visitor visitor, roster::MemberId id,
                              Owner& owner, std::string version,
                              std::shared_ptr<std::uint64_t> memory,
-                             std::shared_ptr<const guard::Token> token)
+                             std::shared_ptr<const guard::Token> token, std::string refusal)
     : owner_(owner),
       channel_(std::make_shared<Channel>(io, std::move(visitor.socket),
                                          static_cast<Channel::Owner&>(*this))),
@@ -26,7 +27,9 @@ RosterSession::RosterSession(boost::asio::io_context& io, Visitor visitor, roste
       first_(std::move(visitor.first)),
       version_(std::move(version)),
       memory_(std::move(memory)),
-      handshake_(std::move(token)) {}
+      place_(std::move(visitor.place)),
+      refusal_(std::move(refusal)),
+      handshake_(std::move(token), visitor.tls ? visitor.tls->binding : "") {}
 
 RosterSession::~RosterSession() {
   close();
@@ -38,7 +41,11 @@ void RosterSession::start() {
   queue(counted_bytes(std::move(opening), memory_));
   flush();
   channel_->start();
-  take(std::exchange(first_, {}));
+  if (refusal_.empty()) return take(std::exchange(first_, {}));
+  say(protocol::Refused{refusal_});
+  finishing_ = true;
+  owner_.on_stranger(*this, refusal_);
+  channel_->finish();
 }
 
 void RosterSession::on_bytes(std::string_view bytes) {

@@ -36,10 +36,11 @@ class RosterSession final : private Channel::Owner {
   };
 
   // `owner` must outlive the session. `memory` counts what the session keeps unread. With a `token`
-  // the owner hears of messages only when the other side has shown that it knows it.
+  // the owner hears of messages only when the other side has shown that it knows it. With a
+  // `refusal` the other side is told that, and no more.
   RosterSession(boost::asio::io_context& io, Visitor visitor, roster::MemberId id, Owner& owner,
                 std::string version, std::shared_ptr<std::uint64_t> memory,
-                std::shared_ptr<const guard::Token> token);
+                std::shared_ptr<const guard::Token> token, std::string refusal = {});
   ~RosterSession();
   RosterSession(const RosterSession&) = delete;
   RosterSession& operator=(const RosterSession&) = delete;
@@ -87,7 +88,9 @@ class RosterSession final : private Channel::Owner {
   std::string version_;
   std::shared_ptr<std::uint64_t> memory_;
   protocol::FrameParser parser_;
-  std::uint64_t counted_ = 0;  // of parser_, in memory_
+  std::uint64_t counted_ = 0;    // of parser_, in memory_
+  std::shared_ptr<void> place_;  // Visitor::place
+  std::string refusal_;
   guard::ServerHandshake handshake_;
   bool number_checked_ = false;
   bool has_spoken_ = false;

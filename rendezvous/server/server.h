@@ -19,6 +19,10 @@
 #include "rendezvous/server/other_protocols.h"
 #include "rendezvous/store/store.h"
 
+namespace ddprun::guard {
+class Tls;
+}
+
 namespace ddprun::server {
 
 class LimitedLog;
@@ -39,6 +43,13 @@ struct ServerOptions {
   bool serve_store = true;
   // c10d clients are served only from the addresses that admit() names; they wait for that.
   bool guarded = false;
+  // Connections that begin with TLS are served, store clients only if they have its shared key;
+  // others are handed over with Visitor::tls empty. None: there is no TLS.
+  std::shared_ptr<const guard::Tls> tls;
+  // Connections from one address, and those of them that have not said yet what they speak: more
+  // are closed when they come. 0: no limit.
+  std::size_t max_per_address = 0;
+  std::size_t max_unfinished_per_address = 0;
   // Gets the connections that speak something else; none: they are closed. Must outlive the server.
   OtherProtocols* others = nullptr;
   // A client is dropped when more than this waits for it behind the reply that is being sent.
@@ -56,7 +67,11 @@ struct ServerStatistics {
   std::uint64_t accepted = 0;     // since the start
   std::uint64_t strangers =
       0;  // closed because they spoke no protocol that is served here, or nothing
-  std::uint64_t turned_away = 0;  // closed because there were max_connections
+  std::uint64_t turned_away = 0;         // closed because there were max_connections
+  std::uint64_t over_address_limit = 0;  // closed because one address had too many
+  std::uint64_t addresses = 0;           // that have connections now
+  std::uint64_t most_per_address = 0;    // connections of the one that has most now
+  std::uint64_t tls_failed = 0;          // TLS handshakes
   std::uint64_t dropped = 0;  // store clients closed by the server: bad request, limit, not reading
   std::uint64_t requests = 0;       // applied
   std::uint64_t accept_pauses = 0;  // times that accepting had to wait for descriptors or memory

@@ -20,9 +20,11 @@
 #include "rendezvous/protocol/request_parser.h"
 #include "rendezvous/server/limited_log.h"
 #include "rendezvous/server/listener.h"
+#include "rendezvous/server/peer_counts.h"
 #include "rendezvous/server/server.h"
 #include "rendezvous/server/slots.h"
 #include "rendezvous/server/socket_events.h"
+#include "rendezvous/server/tls_door.h"
 
 namespace ddprun::server {
 
@@ -55,7 +57,9 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
     boost::asio::ip::tcp::endpoint peer;
     protocol::RequestParser parser;
     protocol::ReplyBuffer outbox;
-    std::string opening;  // first bytes, while they do not tell the protocol
+    std::string opening;                       // first bytes, while they do not tell the protocol
+    std::shared_ptr<guard::TlsFacts> tls;      // it came by TLS
+    std::shared_ptr<PeerCounts::Place> place;  // among those of its address
     bool identified = false;
     bool of_before = false;       // came before start_over(): no store client any more
     bool parked = false;          // a store client that waits for admit(), and is not read
@@ -75,9 +79,18 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void wait_for_clients();
   void accept_some();
   UniqueFd accept_one(boost::asio::ip::tcp::endpoint& peer);
-  void add_client(UniqueFd socket, boost::asio::ip::tcp::endpoint peer);
+  // What is known of a connection before it has said anything.
+  struct Newcomer {
+    UniqueFd socket;
+    boost::asio::ip::tcp::endpoint peer;
+    std::shared_ptr<guard::TlsFacts> tls = {};
+    std::shared_ptr<PeerCounts::Place> place = {};
+  };
+  void take_in(UniqueFd socket, boost::asio::ip::tcp::endpoint peer);
+  ClientId add_client(Newcomer newcomer);
   bool is_full() const;
   void turn_away(const boost::asio::ip::tcp::endpoint& peer);
+  bool has_room_for(const std::string& address, const boost::asio::ip::tcp::endpoint& peer);
   void pause_accepting(int error);
   void watch_openings();
   void close_silent_clients();
@@ -90,6 +103,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void on_readable(ClientId id);
   Complaint receive(ClientId id, Client& client, std::string_view bytes);
   Complaint identify(ClientId id, Client& client, std::string first);
+  void open_tls(ClientId id, Client& client, std::string first);
+  std::string refuse_store_client(const Client& client) const;
   Complaint let_in(ClientId id, Client& client, std::string first);
   void park(Client& client, std::string first);
   Complaint hand_over(ClientId id, Client& client, protocol::Dialect dialect, std::string first);
@@ -121,6 +136,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   std::optional<store::Store> store_;  // always set; made anew by start_over()
   Slots<Client> clients_;
   std::optional<std::set<std::string>> admitted_;  // addresses; none: admit() is yet to come
+  PeerCounts peers_;
+  std::unique_ptr<TlsDoor> tls_door_;  // with options_.tls
   SocketEvents events_;
   Stream events_ready_;  // the descriptor of events_, which owns it: released before it goes
   bool awaits_events_ = false;

@@ -126,7 +126,7 @@ TEST_F(TokenTest, TheCommonStoreOfRdzvdIsClosed) {
   const Finished both =
       run({DDPRUN_RDZVD, "--listen", "127.0.0.1:0", "--store", "on", "--token-file", token_});
   EXPECT_EQ(both.code, 2);
-  EXPECT_THAT(both.err, HasSubstr("rdzvd: --store on: its clients cannot show a token"));
+  EXPECT_THAT(both.err, HasSubstr("rdzvd: --store on: its clients can neither show a token"));
 }
 
 // ---- the secret stays one ----

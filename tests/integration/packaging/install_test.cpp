@@ -44,6 +44,17 @@ TEST_F(Installed, BindsWithItsOwnModule) {
   EXPECT_THAT(end.err, HasSubstr("CPUs 2-3"));
 }
 
+TEST_F(Installed, GuardsWithItsOwnModule) {
+#ifndef DDPRUN_WITH_OPENSSL
+  GTEST_SKIP() << "built without OpenSSL: there is no module to install";
+#endif
+  for (const char* folder : {"lib/ddprun", "lib/rdzvd"})
+    EXPECT_EQ(::access((prefix_ / folder + "/libddprun_openssl.so").c_str(), R_OK), 0) << folder;
+  const Finished end = run({prefix_ / "bin/rdzvctl", "--endpoint", "127.0.0.1:1", "status"},
+                           {.environment = {"RDZV_TOKEN=a-token-of-many-letters"}});
+  EXPECT_EQ(end.code, 1) << end.err;  // 2: its module is not there
+}
+
 TEST_F(Installed, GivesItsPages) {
   for (const char* page :
        {"share/man/man1/ddprun.1", "share/man/man1/rdzvctl.1", "share/man/man8/rdzvd.8",

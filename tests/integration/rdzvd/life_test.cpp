@@ -53,7 +53,8 @@ TEST(Rdzvd, ASecondSignalEndsItAtOnce) {
 TEST(Rdzvd, HangupSaysThatNothingCanBeReadAgain) {
   RealRdzvd rdzvd;
   ::kill(rdzvd.program().pid(), SIGHUP);
-  EXPECT_TRUE(rdzvd.program().wait_for_error("SIGHUP: there is no configuration file"));
+  EXPECT_TRUE(
+      rdzvd.program().wait_for_error("SIGHUP: there is neither a token file nor a certificate"));
   EXPECT_THAT(get_page(rdzvd.port(), "/healthz"), HasSubstr("\r\n\r\nok\n"));
   EXPECT_EQ(rdzvd.stop().code, 0);
 }

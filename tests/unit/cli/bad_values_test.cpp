@@ -81,6 +81,9 @@ const std::map<std::string_view, Values>& values() {
       {"event-log-handler", {{}, "null"}},
       {"logs-specs", {{"x", "default"}, ""}},
       {"token-file", {{}, "t"}},
+      {"tls-ca", {{}, "ca.pem"}},
+      {"tls-cert", {{}, "c.pem"}},
+      {"tls-key", {{}, "c.key"}},
       {"token", {{"x", "secret"}, ""}},
   };
   return all;

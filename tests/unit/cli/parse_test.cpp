@@ -155,8 +155,6 @@ TEST(Parse, RefusesByNameWhatIsNotBuiltYet) {
     return "ddprun: " + name + " is not available yet in this version of ddprun";
   };
   EXPECT_EQ(error_of({"--rdzv-backend", "etcd", "p"}), not_yet("--rdzv-backend etcd"));
-  EXPECT_EQ(error_of({"--token-file=x", "p"}), not_yet("--token-file"));
-  EXPECT_EQ(error_of({"--tls-ca=x", "p"}), not_yet("--tls-ca"));
 }
 
 TEST(Parse, TakesValuesThatAskForWhatThereIsAnyway) {

@@ -21,7 +21,8 @@ Assignment two_nodes() {
           .nodes = {{.member = 7, .node = "a", .nproc = 3}, {.member = 9, .node = "b", .nproc = 2}},
           .store_host = "10.0.0.1",
           .store_port = 31234,
-          .why = "all 2 nodes are here"};
+          .why = "all 2 nodes are here",
+          .store_key = "56ef"};
 }
 
 Join full_join() {
@@ -47,7 +48,8 @@ Join full_join() {
           .keep_alive_interval = 1s,
           .keep_alive_max_attempt = 4,
           .held = Held{.server = "s1", .member = 7, .finished = true, .assignment = two_nodes()},
-          .former = Former{.server = "s2", .run_directory = "s1-3"}};
+          .former = Former{.server = "s2", .run_directory = "s1-3"},
+          .store_key = "78ab"};
 }
 
 Cause worker_failed() {

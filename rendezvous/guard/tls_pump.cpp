@@ -1,0 +1,184 @@
+#include "rendezvous/guard/tls_pump.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+namespace ddprun::guard {
+namespace {
+
+constexpr std::size_t kReadBytes = 32 << 10;
+// What waits for a side before the other one is not read any more.
+constexpr std::size_t kUnsent = 64 << 10;
+// For a side that does not end, or take what is left for it, though the other one has.
+constexpr std::chrono::seconds kPatience{5};
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+}  // namespace
+
+TlsPump::TlsPump(boost::asio::io_context& io, UniqueFd secure, UniqueFd plain, TlsStream tls,
+                 Hooks hooks)
+    : secure_(io, std::move(secure)),
+      plain_(io, std::move(plain)),
+      tls_(std::move(tls)),
+      hooks_(std::move(hooks)),
+      idle_(io) {}
+
+void TlsPump::start(std::string first) {
+  boost::asio::post(
+      secure_.stream.get_executor(), [self = shared_from_this(), first = std::move(first)] {
+        if (self->closed_) return;
+        const auto taken = self->tls_.receive(first, self->plain_.unsent, self->secure_.unsent);
+        if (taken && self->tls_.is_open()) self->tell_open();
+        self->write_some(self->secure_);
+        if (!taken) return self->finish(taken.error().text);
+        self->step();
+      });
+}
+
+// Closing alone would leave a copy that a program being started holds in epoll.
+void TlsPump::close() {
+  if (std::exchange(closed_, true)) return;
+  idle_.cancel();
+  for (Side* side : {&secure_, &plain_})
+    if (side->stream.is_open()) ::close(side->stream.release());
+  // The hooks may hold what holds this.
+  boost::asio::post(secure_.stream.get_executor(), [gone = std::move(hooks_)] {});
+  hooks_ = {};
+}
+
+void TlsPump::tell_open() {
+  if (hooks_.on_open) hooks_.on_open(tls_.facts());
+}
+
+void TlsPump::finish(const std::string& why) {
+  if (closed_) return;
+  const auto on_end = std::move(hooks_.on_end);
+  close();
+  if (on_end) on_end(why);
+}
+
+void TlsPump::lost(int error) {
+  if (!tls_.is_open() && error == 0) return finish(kClosedEarly);
+  finish(error == 0 || error == ECONNRESET || error == EPIPE ? "its connection was reset"
+                                                             : std::strerror(error));
+}
+
+// Does what can be done now, and waits for the rest. A turn reads each side once, so that other
+// connections have theirs.
+void TlsPump::step() {
+  if (closed_) return;
+  if (may_read(secure_, plain_)) read_secure();
+  if (!closed_ && may_read(plain_, secure_)) read_plain();
+  if (closed_ || !write_some(plain_) || !write_some(secure_)) return;
+  pass_ends();
+  if (closed_) return;
+  if (may_read(secure_, plain_)) wait(secure_, Stream::wait_read, &Side::waits_read);
+  if (may_read(plain_, secure_)) wait(plain_, Stream::wait_read, &Side::waits_read);
+  for (Side* side : {&secure_, &plain_})
+    if (!side->unsent.empty()) wait(*side, Stream::wait_write, &Side::waits_write);
+}
+
+bool TlsPump::may_read(const Side& from, const Side& to) const {
+  return !from.ended && to.unsent.size() < kUnsent && (&from == &secure_ || tls_.is_open());
+}
+
+void TlsPump::read_secure() {
+  std::string ciphertext;
+  if (!read_some(secure_, ciphertext)) return;
+  if (secure_.ended && !tls_.has_ended()) return lost(0);  // cut off, perhaps by somebody between
+  if (ciphertext.empty()) return;
+  const bool was_open = tls_.is_open();
+  const auto taken = tls_.receive(ciphertext, plain_.unsent, secure_.unsent);
+  if (taken && tls_.is_open() && !was_open) tell_open();
+  if (closed_) return;
+  if (!taken) {
+    write_some(secure_);  // the alert
+    return finish(taken.error().text);
+  }
+  secure_.ended = tls_.has_ended();
+}
+
+void TlsPump::read_plain() {
+  std::string plaintext;
+  if (!read_some(plain_, plaintext)) return;
+  if (!plaintext.empty()) tls_.send(plaintext, secure_.unsent);
+  if (plain_.ended) tls_.end(secure_.unsent);
+}
+
+// False: the connection is lost.
+bool TlsPump::read_some(Side& side, std::string& bytes) {
+  std::array<char, kReadBytes> buffer;  // not initialized: it is only written to
+  const ssize_t size =
+      ::recv(side.stream.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size < 0 && !would_block(errno)) return lost(errno), false;
+  if (size == 0) side.ended = true;
+  if (size > 0) bytes.assign(buffer.data(), static_cast<std::size_t>(size));
+  return true;
+}
+
+// False: the connection is lost.
+bool TlsPump::write_some(Side& side) {
+  while (!side.unsent.empty()) {
+    const ssize_t size = ::send(side.stream.native_handle(), side.unsent.data(), side.unsent.size(),
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0 && would_block(errno)) return true;
+    if (size < 0) return lost(errno), false;
+    side.unsent.erase(0, static_cast<std::size_t>(size));
+    passed_ += static_cast<std::uint64_t>(size);
+  }
+  side.unsent.shrink_to_fit();
+  return true;
+}
+
+void TlsPump::pass_ends() {
+  if (plain_.ended && !tls_.is_open()) return finish("");  // nobody waits for it any more
+  for (auto [from, to] : {std::pair{&secure_, &plain_}, std::pair{&plain_, &secure_}}) {
+    if (!from->ended || to->shut || !to->unsent.empty()) continue;
+    to->shut = true;
+    ::shutdown(to->stream.native_handle(), SHUT_WR);
+  }
+  if (secure_.shut && plain_.shut) return finish("");
+  if (secure_.ended || plain_.ended) watch_idle();
+}
+
+void TlsPump::watch_idle() {
+  idle_.expires_after(kPatience);
+  idle_.async_wait([self = weak_from_this(), before = passed_](boost::system::error_code canceled) {
+    const auto pump = self.lock();
+    if (canceled || !pump || pump->closed_) return;
+    if (pump->plain_.ended && pump->passed_ == before)
+      return pump->finish("it did not end within 5 s");
+    if (pump->plain_.ended) pump->watch_idle();
+  });
+}
+
+void TlsPump::wait(Side& side, Stream::wait_type what, bool Side::*flag) {
+  if (std::exchange(side.*flag, true)) return;
+  side.stream.async_wait(
+      what, [self = shared_from_this(), &side, flag](const boost::system::error_code& error) {
+        if (error || self->closed_) return;
+        side.*flag = false;
+        self->step();
+      });
+}
+
+Result<PumpedSocket> pump_over(boost::asio::io_context& io, UniqueFd secure, TlsStream tls,
+                               TlsPump::Hooks hooks) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return Error{std::string("socketpair: ") + std::strerror(errno)};
+  UniqueFd near(ends[0]);
+  return PumpedSocket{UniqueFd(ends[1]),
+                      std::make_shared<TlsPump>(io, std::move(secure), std::move(near),
+                                                std::move(tls), std::move(hooks))};
+}
+
+}  // namespace ddprun::guard

@@ -1,0 +1,28 @@
+#include "rendezvous/server/tls_door.h"
+
+#include <utility>
+
+namespace ddprun::server {
+
+Result<guard::PumpedSocket> TlsDoor::open(UniqueFd socket, std::shared_ptr<guard::TlsFacts> facts,
+                                          std::function<void(const std::string&)> on_failed) {
+  const std::uint64_t id = ++last_;
+  auto opened = guard::pump_over(
+      io_, std::move(socket), guard::TlsStream(tls_),
+      {.on_open = [facts](const guard::TlsFacts& known) { *facts = known; },
+       .on_end =
+           [this, id, facts, on_failed = std::move(on_failed)](const std::string& why) {
+             pumps_.erase(id);
+             if (facts->open || why.empty()) return;
+             ++failed_;
+             on_failed(why);
+           }});
+  if (opened) pumps_.emplace(id, opened->pump);
+  return opened;
+}
+
+void TlsDoor::close() {
+  for (auto& [id, pump] : std::exchange(pumps_, {})) pump->close();
+}
+
+}  // namespace ddprun::server
