@@ -32,6 +32,8 @@ using Tls = std::shared_ptr<guard::Tls>;
 
 constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
 constexpr std::chrono::seconds kBetweenStatus{10};
+constexpr rlim_t kFilesOfTls =
+    3;                            // descriptors of one connection: its own, and the pump's two ends
 constexpr rlim_t kOwnFiles = 32;  // descriptors that are no connections
 
 std::string host_name() {
@@ -49,9 +51,10 @@ rlim_t raise_file_limit() {
   return files.rlim_cur;
 }
 
-std::size_t connection_limit(std::size_t wanted, rlim_t files) {
+std::size_t connection_limit(std::size_t wanted, rlim_t files, bool tls) {
   const rlim_t most = files > 2 * kOwnFiles ? files - kOwnFiles : files;
-  return wanted == 0 ? most : wanted;
+  if (wanted != 0) return wanted;
+  return tls ? most / kFilesOfTls : most;
 }
 
 // While a name is looked up, which may take long and cannot be interrupted: nobody is here yet who
@@ -119,7 +122,8 @@ Result<void> Daemon::listen() {
   }
   if (!where.note.empty()) log_.warning(where.note);
   address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
-  const std::size_t connections = connection_limit(options_.max_connections, files);
+  const std::size_t connections =
+      connection_limit(options_.max_connections, files, tls_ != nullptr);
   server::RosterServerOptions options{
       .address = where.address,
       .port = options_.listen.port,

@@ -76,7 +76,7 @@ TEST_F(Crowd, ScansAndGuessesDisturbNoJob) {
   const Finished status = run(
       {DDPRUN_RDZVCTL, "--endpoint", server_->address(), "--token-file", token_, "status", "job"});
   EXPECT_EQ(status.code, 0) << status.err;
-  EXPECT_LT(status.took, std::chrono::seconds(3));
+  EXPECT_LT(status.took, std::chrono::seconds(15));
   EXPECT_LT(server_->resident() - before, 64 << 10) << "kilobytes for 2,500 connections";
   EXPECT_EQ(run_shell("touch " + go).code, 0);
   for (const Finished& end : {a->finish(), b->finish()}) {
