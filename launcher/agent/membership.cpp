@@ -111,16 +111,16 @@ void Membership::connect(const membership::Connect& order) {
 
 void Membership::connect_to(const std::string& host) {
   const cli::RendezvousSpec& spec = spec_of(job_);
-  std::shared_ptr<const guard::Tls> tls;
-  if (job_.tls) {
+  // Once: files that are being replaced must not end a job that runs.
+  if (job_.tls && !tls_) {
     auto made = tls_client_of(spec);
     if (!made) return obey(member_.on_gave_up(now(), made.error().text));
-    tls = std::move(*made);
+    tls_ = std::move(*made);
   }
   client::RosterClientOptions options{.host = host,
                                       .port = host_.port(),
                                       .token = job_.token,
-                                      .tls = std::move(tls),
+                                      .tls = tls_,
                                       .answer_timeout = spec.conf.read_timeout};
   if (host_.undecided()) {
     options.connected_when_answered = true;

@@ -102,6 +102,7 @@ class Membership {
   std::chrono::steady_clock::time_point connect_until_;  // of the present Connect
   std::chrono::nanoseconds patience_{};                  // of it, in all
   bool was_member_ = false;
+  std::shared_ptr<const guard::Tls> tls_;  // towards the server, with TLS
   std::unique_ptr<client::RosterClient> client_;
   client::RosterConnected connected_;
   bool is_connected_ = false;

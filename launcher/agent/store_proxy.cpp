@@ -116,8 +116,8 @@ class StoreProxy::Impl : public std::enable_shared_from_this<StoreProxy::Impl> {
                                     if (const auto alive = self.lock()) alive->open_.insert(id);
                                   },
                               .on_end =
-                                  [self = weak_from_this(), id](const std::string& why) {
-                                    if (const auto alive = self.lock()) alive->on_end(id, why);
+                                  [self = weak_from_this(), id](const guard::TlsEnd& end) {
+                                    if (const auto alive = self.lock()) alive->on_end(id, end.why);
                                   }});
     pumps_.emplace(id, pump);
     pump->start();

@@ -30,7 +30,10 @@ Result<std::shared_ptr<const guard::Tls>> tls_server_of(const cli::RendezvousSpe
     return Error{
         "this node would host the rendezvous, which with --tls-ca needs a certificate; "
         "give --tls-cert FILE and --tls-key FILE here"};
-  return guard::Tls::server(files_of(spec), store_key);
+  // Not the CA: a server that has one asks for certificates, and those of hosts are mostly for
+  // servers alone, so that such a host could not reach its own server.
+  return guard::Tls::server(
+      {.cert = value_of(spec.tls_cert), .key = value_of(spec.tls_key), .ca = {}}, store_key);
 }
 
 Result<void> check_tls(const cli::RendezvousSpec& spec) {

@@ -109,7 +109,7 @@ constexpr Option kOptions[] = {
      .metavar = "FILE",
      .group = Group::rendezvous,
      .apply = apply::token_file,
-     .help = "nodes and server have to know the token in this file, which nobody else may read. "
+     .help = "nodes and server have to know the token in this file, which only its owner and group may read. "
              "Default: that of RDZV_TOKEN, or none"},
     {.name = "token",
      .metavar = "TEXT",
@@ -133,7 +133,7 @@ constexpr Option kOptions[] = {
      .metavar = "FILE",
      .group = Group::rendezvous,
      .apply = apply::tls_key,
-     .help = "its private key, which nobody else may read"},
+     .help = "its private key, which only its owner and group may read"},
     {.name = "hosts",
      .metavar = "LIST",
      .group = Group::hosts,

@@ -151,7 +151,7 @@ are taken from the server's own host only, or with its token.
 the server
 .TP
 .BI \-\-token\-file " FILE"
-the server's token, in a file that nobody else may read
+the server's token, in a file that only its owner and group may read
 .TP
 .BI \-\-tls\-ca " FILE"
 the server is reached by TLS; the certificate of the CA that has signed its own

@@ -20,6 +20,10 @@ std::string linker_message() {
 std::string beside_this_program(const std::string& file, std::string& looked_in) {
   std::error_code unknown;
   const fs::path folder = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  if (folder.empty()) {  // what lies in the current folder may be anybody's
+    looked_in = "no folder, for /proc does not say where this program is";
+    return {};
+  }
   for (const char* below : {".", "../lib", "../lib/ddprun", "../lib/rdzvd"}) {
     const fs::path path = (folder / below / file).lexically_normal();
     if (::access(path.c_str(), R_OK) == 0) return path;

@@ -203,7 +203,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       const bool is_current = connection && !connection->closed_ && from == connection->generation_;
       return is_current ? connection : nullptr;
     };
-    tls_end_.clear();
+    tls_end_ = {};
     auto pumped = guard::pump_over(io_, std::move(secure), guard::TlsStream(options_.tls),
                                    {.on_open =
                                         [alive](const guard::TlsFacts& facts) {
@@ -211,8 +211,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
                                             self->begin_talk(facts.binding);
                                         },
                                     .on_end =
-                                        [alive](const std::string& why) {
-                                          if (const auto self = alive()) self->on_tls_end(why);
+                                        [alive](const guard::TlsEnd& end) {
+                                          if (const auto self = alive()) self->on_tls_end(end);
                                         }});
     if (!pumped) return try_later(pumped.error().text);
     socket_.assign({AF_UNIX, 0}, pumped->plain.release(), ignored);
@@ -221,16 +221,20 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   // Once there was something to read, its end tells; this says how it came.
-  void on_tls_end(const std::string& why) {
-    if (talks_) return void(tls_end_ = why);
-    if (why != guard::kClosedEarly)
-      return finish(RosterGaveUp{endpoint_text(options_) + ": TLS: " + why});
+  void on_tls_end(const guard::TlsEnd& end) {
+    tls_end_ = end;
+    if (talks_) return;
+    if (end.refused) return give_up_on_tls();
     if (closes_without_a_word())
       return finish(RosterGaveUp{
-          endpoint_text(options_) + ": " + why +
+          endpoint_text(options_) + ": " + end.why +
           "; if the server is to speak TLS start it with --tls-cert and --tls-key, else leave "
           "--tls-ca out here"});
-    try_later(why);
+    try_later(end.why);
+  }
+
+  void give_up_on_tls() {
+    finish(RosterGaveUp{endpoint_text(options_) + ": TLS: " + tls_end_.why});
   }
 
   void begin_talk(const std::string& binding) {
@@ -266,7 +270,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void on_ended(const error_code& error) {
-    if (open_) return fail(tls_end_.empty() ? ending_text(error) : tls_end_);
+    if (open_) return fail(tls_end_.why.empty() ? ending_text(error) : tls_end_.why);
+    // In TLS 1.3 a client talks before the server has looked at its certificate.
+    if (tls_end_.refused) return give_up_on_tls();
     if (!received_any_ && closes_without_a_word())
       return finish(RosterGaveUp{endpoint_text(options_) + " is neither ddprun nor rdzvd: for " +
                                      span_text(options_.stranger_after) +
@@ -447,7 +453,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   int generation_ = 0;   // of socket_, for callbacks that come late
   std::optional<Clock::time_point> first_silent_closing_;  // since somebody said a word
   bool nobody_listens_ = false;                            // at the address tried last
-  std::string tls_end_;                                    // how TLS ended
+  guard::TlsEnd tls_end_;                                  // how TLS ended
   bool talks_ = false;                                     // what is said reaches the server
   bool connected_ = false;
   bool received_any_ = false;

@@ -52,7 +52,13 @@ bool fail(TlsErrorText& error, const char* what, const char* file) {
   return false;
 }
 
+// OpenSSL would ask the terminal, and a daemon would wait there.
+int no_passphrase(char*, int, int, void*) {
+  return 0;
+}
+
 bool use_files(SSL_CTX* ssl, const TlsIdentity& identity, TlsErrorText& error) {
+  SSL_CTX_set_default_passwd_cb(ssl, no_passphrase);
   if (identity.cert != nullptr && SSL_CTX_use_certificate_chain_file(ssl, identity.cert) != 1)
     return fail(error, "the certificate", identity.cert);
   if (identity.key != nullptr &&

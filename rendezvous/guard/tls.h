@@ -19,7 +19,7 @@ struct TlsSession;
 // Files in PEM.
 struct TlsFiles {
   std::optional<std::string> cert;  // of this side, with those between it and the CA
-  std::optional<std::string> key;   // its private key; nobody else may read the file
+  std::optional<std::string> key;   // its private key; only owner and group may read it
   std::optional<std::string> ca;    // whose signature the other side's certificate must have
 
   bool any() const { return cert || key || ca; }

@@ -16,6 +16,7 @@ constexpr std::size_t kReadBytes = 32 << 10;
 constexpr std::size_t kUnsent = 64 << 10;
 // For a side that does not end, or take what is left for it, though the other one has.
 constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kHandshake{30};
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
@@ -29,16 +30,17 @@ TlsPump::TlsPump(boost::asio::io_context& io, UniqueFd secure, UniqueFd plain, T
       plain_(io, std::move(plain)),
       tls_(std::move(tls)),
       hooks_(std::move(hooks)),
-      idle_(io) {}
+      timer_(io) {}
 
 void TlsPump::start(std::string first) {
   boost::asio::post(
       secure_.stream.get_executor(), [self = shared_from_this(), first = std::move(first)] {
         if (self->closed_) return;
+        self->watch_handshake();
         const auto taken = self->tls_.receive(first, self->plain_.unsent, self->secure_.unsent);
         if (taken && self->tls_.is_open()) self->tell_open();
         self->write_some(self->secure_);
-        if (!taken) return self->finish(taken.error().text);
+        if (!taken) return self->finish({taken.error().text, true});
         self->step();
       });
 }
@@ -46,7 +48,7 @@ void TlsPump::start(std::string first) {
 // Closing alone would leave a copy that a program being started holds in epoll.
 void TlsPump::close() {
   if (std::exchange(closed_, true)) return;
-  idle_.cancel();
+  timer_.cancel();
   for (Side* side : {&secure_, &plain_})
     if (side->stream.is_open()) ::close(side->stream.release());
   // The hooks may hold what holds this.
@@ -55,20 +57,22 @@ void TlsPump::close() {
 }
 
 void TlsPump::tell_open() {
+  timer_.cancel();
   if (hooks_.on_open) hooks_.on_open(tls_.facts());
 }
 
-void TlsPump::finish(const std::string& why) {
+void TlsPump::finish(TlsEnd end) {
   if (closed_) return;
   const auto on_end = std::move(hooks_.on_end);
   close();
-  if (on_end) on_end(why);
+  if (on_end) on_end(end);
 }
 
 void TlsPump::lost(int error) {
-  if (!tls_.is_open() && error == 0) return finish(kClosedEarly);
-  finish(error == 0 || error == ECONNRESET || error == EPIPE ? "its connection was reset"
-                                                             : std::strerror(error));
+  if (!tls_.is_open() && error == 0)
+    return finish({"it closed the connection during the TLS handshake"});
+  const bool was_reset = error == 0 || error == ECONNRESET || error == EPIPE;
+  finish({was_reset ? "its connection was reset" : std::strerror(error)});
 }
 
 // Does what can be done now, and waits for the rest. A turn reads each side once, so that other
@@ -80,14 +84,36 @@ void TlsPump::step() {
   if (closed_ || !write_some(plain_) || !write_some(secure_)) return;
   pass_ends();
   if (closed_) return;
+  if (!tls_.is_open()) watch_opening_end();
+  if (closed_) return;
   if (may_read(secure_, plain_)) wait(secure_, Stream::wait_read, &Side::waits_read);
   if (may_read(plain_, secure_)) wait(plain_, Stream::wait_read, &Side::waits_read);
   for (Side* side : {&secure_, &plain_})
     if (!side->unsent.empty()) wait(*side, Stream::wait_write, &Side::waits_write);
 }
 
+// TLS itself may answer what is read, so its own side must not have too much to send either.
 bool TlsPump::may_read(const Side& from, const Side& to) const {
-  return !from.ended && to.unsent.size() < kUnsent && (&from == &secure_ || tls_.is_open());
+  if (from.ended || to.unsent.size() >= kUnsent) return false;
+  return &from == &secure_ ? secure_.unsent.size() < kUnsent : tls_.is_open();
+}
+
+// Before TLS is open nothing is taken from the plain side. Whoever closes it has given up, and what
+// it has said already comes later.
+void TlsPump::watch_opening_end() {
+  char next;
+  const ssize_t size = ::recv(plain_.stream.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size == 0 || (size < 0 && !would_block(errno))) return finish({});
+  if (size < 0) wait(plain_, Stream::wait_read, &Side::waits_read);
+}
+
+void TlsPump::watch_handshake() {
+  timer_.expires_after(kHandshake);
+  timer_.async_wait([self = weak_from_this()](boost::system::error_code canceled) {
+    const auto pump = self.lock();
+    if (!canceled && pump && !pump->tls_.is_open())
+      pump->finish({"its TLS handshake was not over within 30 s"});
+  });
 }
 
 void TlsPump::read_secure() {
@@ -101,7 +127,7 @@ void TlsPump::read_secure() {
   if (closed_) return;
   if (!taken) {
     write_some(secure_);  // the alert
-    return finish(taken.error().text);
+    return finish({taken.error().text, true});
   }
   secure_.ended = tls_.has_ended();
 }
@@ -139,25 +165,25 @@ bool TlsPump::write_some(Side& side) {
 }
 
 void TlsPump::pass_ends() {
-  if (plain_.ended && !tls_.is_open()) return finish("");  // nobody waits for it any more
   for (auto [from, to] : {std::pair{&secure_, &plain_}, std::pair{&plain_, &secure_}}) {
     if (!from->ended || to->shut || !to->unsent.empty()) continue;
     to->shut = true;
     ::shutdown(to->stream.native_handle(), SHUT_WR);
   }
-  if (secure_.shut && plain_.shut) return finish("");
-  if (secure_.ended || plain_.ended) watch_idle();
+  if (secure_.shut && plain_.shut) return finish({});
+  if ((secure_.ended || plain_.ended) && !std::exchange(watches_idle_, true)) watch_idle();
 }
 
 void TlsPump::watch_idle() {
-  idle_.expires_after(kPatience);
-  idle_.async_wait([self = weak_from_this(), before = passed_](boost::system::error_code canceled) {
-    const auto pump = self.lock();
-    if (canceled || !pump || pump->closed_) return;
-    if (pump->plain_.ended && pump->passed_ == before)
-      return pump->finish("it did not end within 5 s");
-    if (pump->plain_.ended) pump->watch_idle();
-  });
+  timer_.expires_after(kPatience);
+  timer_.async_wait(
+      [self = weak_from_this(), before = passed_](boost::system::error_code canceled) {
+        const auto pump = self.lock();
+        if (canceled || !pump || pump->closed_) return;
+        if (pump->plain_.ended && pump->passed_ == before)
+          return pump->finish({"it did not end within 5 s"});
+        pump->watch_idle();
+      });
 }
 
 void TlsPump::wait(Side& side, Stream::wait_type what, bool Side::*flag) {

@@ -2,7 +2,8 @@
 // ended: TLS ends here, and whoever has the other end of the plain one needs not know of it.
 //
 // What one side does not take is not read from the other one, so that each holds a few tens of
-// kilobytes; the end of one side is passed on to the other. One thread, that of the io_context.
+// kilobytes; the end of one side is passed on to the other. A handshake may take 30 s. One thread,
+// that of the io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,17 +21,22 @@
 
 namespace ddprun::guard {
 
-// Why a handshake failed where the other side has not said a reason.
-inline constexpr const char* kClosedEarly = "it closed the connection during the TLS handshake";
+// How a pump ended.
+struct TlsEnd {
+  // Empty: both sides have ended, or the plain one before TLS was open; else why the connection is
+  // of no use, "certificate has expired; ...", or how it was lost.
+  std::string why;
+  // TLS does not accept the other side, or is not accepted: another try will end alike.
+  bool refused = false;
+};
 
 class TlsPump : public std::enable_shared_from_this<TlsPump> {
  public:
   struct Hooks {
     // The handshake is over. Before any byte of the other side is passed on.
     std::function<void(const TlsFacts&)> on_open;
-    // It is over. Empty: both sides have ended; else why the connection is of no use, "certificate
-    // has expired; ...", or how it was lost. Last, and once.
-    std::function<void(const std::string& why)> on_end;
+    // It is over. Last, and once.
+    std::function<void(const TlsEnd&)> on_end;
   };
 
   // Both sockets are connected and non-blocking. Hooks come from the event loop.
@@ -65,18 +71,21 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   bool write_some(Side& side);
   void pass_ends();
   void wait(Side& side, Stream::wait_type what, bool Side::*flag);
+  void watch_handshake();
+  void watch_opening_end();
   void watch_idle();
   bool may_read(const Side& from, const Side& to) const;
   void lost(int error);
   void tell_open();
-  void finish(const std::string& why);
+  void finish(TlsEnd end);
 
   Side secure_;
   Side plain_;
   TlsStream tls_;
   Hooks hooks_;
-  boost::asio::steady_timer idle_;  // while only one side has ended
-  std::uint64_t passed_ = 0;        // bytes written, of both
+  boost::asio::steady_timer timer_;  // of the handshake; later, while only one side has ended
+  bool watches_idle_ = false;
+  std::uint64_t passed_ = 0;  // bytes written, of both
   bool closed_ = false;
 };
 

@@ -34,7 +34,7 @@ constexpr std::array kOptions{
         "tls-cert", "FILE", "",
         "speak TLS 1.3 only, with the certificate in this file, and those between it and its "
         "CA. SIGHUP reads the three files again"},
-    OptionText{"tls-key", "FILE", "", "its private key, which nobody else may read"},
+    OptionText{"tls-key", "FILE", "", "its private key, which only its owner and group may read"},
     OptionText{"tls-ca", "FILE", "",
                "agents, rdzvctl and pages have to show a certificate of this CA"},
     OptionText{"max-per-address", "N", "",

@@ -11,11 +11,11 @@ Result<guard::PumpedSocket> TlsDoor::open(UniqueFd socket, std::shared_ptr<guard
       io_, std::move(socket), guard::TlsStream(tls_),
       {.on_open = [facts](const guard::TlsFacts& known) { *facts = known; },
        .on_end =
-           [this, id, facts, on_failed = std::move(on_failed)](const std::string& why) {
+           [this, id, facts, on_failed = std::move(on_failed)](const guard::TlsEnd& end) {
              pumps_.erase(id);
-             if (facts->open || why.empty()) return;
+             if (facts->open || end.why.empty()) return;
              ++failed_;
-             on_failed(why);
+             on_failed(end.why);
            }});
   if (opened) pumps_.emplace(id, opened->pump);
   return opened;

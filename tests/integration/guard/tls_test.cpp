@@ -69,6 +69,18 @@ TEST_F(TlsJob, MeetsAtANodeOfItsOwn) {
   }
 }
 
+// Those of hosts mostly are; the node is a client of its own server as well.
+TEST_F(TlsJob, ANodeMayHostWithACertificateForServersAlone) {
+  certificates_.make("host", kHere + " -addext extendedKeyUsage=serverAuth");
+  const FixedJob job(2, both(serving("host"), trusting()));
+  const auto a = job.node(0, kMeet);
+  const auto b = job.node(1, kMeet);
+  for (const Finished& end : {a->finish(), b->finish()}) {
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_THAT(end.out, HasSubstr("met 2\n"));
+  }
+}
+
 TEST_F(TlsJob, BeginsAnotherRound) {
   const RealRdzvd server(serving());
   const Words options = both(trusting(), {"--max-restarts", "1", "--restart-backoff", "0"});
@@ -145,6 +157,13 @@ TEST_F(TlsJob, AServerWithACaWantsCertificates) {
   EXPECT_THAT(without.err, HasSubstr("this server wants a certificate of its CA"));
   EXPECT_THAT(rdzvctl(server, trusting()).err, HasSubstr("wants a certificate of its CA"));
   EXPECT_EQ(rdzvctl(server, shown).code, 0);
+  certificates_.make_expired("old", "DNS:node");
+  const Finished late =
+      node(server.address(), both(trusting(), serving("old")), {"true"})->finish();
+  EXPECT_EQ(late.code, 125);
+  EXPECT_THAT(late.err, HasSubstr(server.address() + ": TLS: "));
+  EXPECT_THAT(late.err, HasSubstr("expired"));
+  EXPECT_LT(late.took, std::chrono::seconds(5));
   const auto a = node(server.address(), shown, kMeet);
   const auto b = node(server.address(), shown, kMeet);
   EXPECT_EQ(a->finish().code, 0);

@@ -112,6 +112,8 @@ TEST_F(TokenTest, RdzvctlAndPagesNeedIt) {
     const Finished end = run(rdzvctl(server, question));
     EXPECT_EQ(end.code, 1) << question[0];
     EXPECT_THAT(end.err, HasSubstr("rdzvctl: " + server.address() + ": th")) << question[0];
+    EXPECT_THAT(end.err, AnyOf(HasSubstr("this server lets in only those who know its token"),
+                               HasSubstr("the token that was given here is not this server's")));
   }
   EXPECT_THAT(get_page(server.port(), "/"), HasSubstr("HTTP/1.1 401 "));
   EXPECT_THAT(get_page(server.port(), "/metrics"), HasSubstr("HTTP/1.1 401 "));

@@ -26,10 +26,10 @@ class TlsPumpTest : public testing::Test {
     auto [left, right] = sockets();
     auto client = pump_over(io_, std::move(left), TlsStream(Tls::client_with(client_key).value()),
                             {.on_open = [this](const TlsFacts&) { ++opened_; },
-                             .on_end = [this](const std::string& why) { ends_.push_back(why); }});
+                             .on_end = [this](const TlsEnd& end) { ends_.push_back(end); }});
     auto server = pump_over(io_, std::move(right), TlsStream(Tls::server({}, server_key).value()),
                             {.on_open = [this](const TlsFacts&) { ++opened_; },
-                             .on_end = [this](const std::string& why) { ends_.push_back(why); }});
+                             .on_end = [this](const TlsEnd& end) { ends_.push_back(end); }});
     client_ = std::move(client->plain);
     server_ = std::move(server->plain);
     client_pump_ = client->pump;
@@ -75,7 +75,7 @@ class TlsPumpTest : public testing::Test {
   UniqueFd client_, server_;
   std::shared_ptr<TlsPump> client_pump_;
   int opened_ = 0;
-  std::vector<std::string> ends_;
+  std::vector<TlsEnd> ends_;
 };
 
 TEST_F(TlsPumpTest, PassesBytesUntouchedBothWays) {
@@ -101,7 +101,7 @@ TEST_F(TlsPumpTest, TheEndOfOneSideIsTheEndOfTheOther) {
   server_.reset();
   EXPECT_EQ(receive(client_, 100), "");
   EXPECT_TRUE(run_until([&] { return ends_.size() == 2; }));
-  EXPECT_THAT(ends_, testing::Each(""));
+  EXPECT_THAT(ends_, testing::Each(testing::Field(&TlsEnd::why, "")));
 }
 
 TEST_F(TlsPumpTest, WhoeverDoesNotReadHoldsUpTheOtherAndNoMemory) {
@@ -120,15 +120,47 @@ TEST_F(TlsPumpTest, AConnectionThatIsCutIsNoEnd) {
   client_pump_->close();
   EXPECT_EQ(receive(server_, 1), "");
   ASSERT_TRUE(run_until([&] { return !ends_.empty(); }));
-  EXPECT_EQ(ends_.front(), "its connection was reset");
+  EXPECT_EQ(ends_.front().why, "its connection was reset");
+  EXPECT_FALSE(ends_.front().refused);
 }
 
 TEST_F(TlsPumpTest, AFailedHandshakeSaysWhy) {
   connect(key_, random_number());
   ASSERT_TRUE(run_until([&] { return ends_.size() == 2; }));
   EXPECT_EQ(opened_, 0);
-  EXPECT_THAT(ends_, testing::Each(testing::Not("")));
+  EXPECT_THAT(ends_, testing::Each(testing::Field(&TlsEnd::why, testing::Not(""))));
+  EXPECT_THAT(ends_, testing::Each(testing::Field(&TlsEnd::refused, true)));
   EXPECT_EQ(receive(client_, 1), "");
+}
+
+// A handshake that was begun and does not go on.
+class HalfAHandshake : public TlsPumpTest {
+ protected:
+  HalfAHandshake() {
+    auto [near, far] = sockets();
+    auto server = pump_over(io_, std::move(near), TlsStream(Tls::server({}, key_).value()),
+                            {.on_end = [this](const TlsEnd& end) { ends_.push_back(end); }});
+    server_ = std::move(server->plain);
+    far_ = std::move(far);
+    server->pump->start("\x16\x03\x01");
+    io_.run_for(std::chrono::milliseconds(1));
+    io_.restart();
+  }
+  UniqueFd far_;
+};
+
+TEST_F(HalfAHandshake, GoesWithTheServerThatHasGivenItUp) {
+  server_.reset();
+  EXPECT_EQ(receive(far_, 1), "");
+  ASSERT_TRUE(run_until([&] { return !ends_.empty(); })) << "it holds two descriptors for ever";
+  EXPECT_EQ(ends_.front().why, "");
+}
+
+TEST_F(HalfAHandshake, IsNoRefusalWhenItIsCut) {
+  far_.reset();
+  ASSERT_TRUE(run_until([&] { return !ends_.empty(); }));
+  EXPECT_THAT(ends_.front().why, HasSubstr("closed the connection during the TLS handshake"));
+  EXPECT_FALSE(ends_.front().refused) << "another try may do better";
 }
 
 }  // namespace
