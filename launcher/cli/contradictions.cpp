@@ -54,14 +54,22 @@ std::string_view touches_lines(const JobSpec& job, const std::vector<Setting>& s
   return {};
 }
 
-// With --hosts each node is what its place in the list says.
-std::string wrong_with_hosts(const JobSpec& job, const std::vector<Setting>& settings) {
-  if (!job.hosts.asked()) {
-    if (job.hosts.exports.empty()) return {};
+// A variable may be set once for all jobs.
+std::string idle_without_hosts(const JobSpec& job, const std::vector<Setting>& settings) {
+  if (!job.hosts.exports.empty())
     return "-x " + job.hosts.exports.front() +
            ": it is for the hosts of --hosts; on this one workers get all variables of ddprun, so "
            "write NAME=VALUE in front of ddprun";
-  }
+  for (const Setting& setting : settings)
+    if (!setting.from_variable &&
+        (setting.option->name == "rsh" || setting.option->name == "remote-ddprun"))
+      return written(setting) + ": it is for the hosts of --hosts, write --hosts LIST as well";
+  return {};
+}
+
+// With --hosts each node is what its place in the list says.
+std::string wrong_with_hosts(const JobSpec& job, const std::vector<Setting>& settings) {
+  if (!job.hosts.asked()) return idle_without_hosts(job, settings);
   const std::string hosts = written(settings, job.hosts.list ? "hosts" : "hostfile");
   if (job.hosts.list && job.hosts.file)
     return hosts + " and " + written(settings, "hostfile") + ": drop one of them";

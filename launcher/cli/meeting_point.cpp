@@ -54,7 +54,10 @@ Result<Host> find_host(const Question& q) {
 
 // The environment's port belongs to the environment's address, not to another one.
 Result<Port> find_port(const Question& q) {
-  if (q.given.master_port) return Port{q.given.master_port->value, q.given.master_port->label};
+  // With --hosts 0 is the default: node 0 chooses, and the others are told.
+  const bool chosen = q.allocation.port && q.given.master_port && q.given.master_port->value == 0;
+  if (q.given.master_port && !chosen)
+    return Port{q.given.master_port->value, q.given.master_port->label};
   if (q.allocation.port) return *q.allocation.port;
   if (!q.given.master_addr) {
     const auto set = port_of_environment(q);
@@ -136,7 +139,9 @@ Result<FoundMeetingPoint> find_meeting_point(const RendezvousGiven& given, bool 
   const std::uint16_t usual = by_arrival ? kArrivalPort : kFixedPort;
   const bool by_hosts = given.engine && given.engine->value == cluster::Engine::hosts;
   // Node 0 tells its choice to whoever has started all.
-  if (found.point.value.port == 0 && !by_hosts)
+  const bool tells_port = by_hosts && allocation.port && allocation.node_rank->value == 0 &&
+                          !given.endpoint && !given.master_addr;
+  if (found.point.value.port == 0 && !tells_port)
     return Error{found.point.source +
                  ": port 0 lets the system choose, and the other nodes could not know its choice; "
                  "write " +

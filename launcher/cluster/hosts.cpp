@@ -10,6 +10,10 @@ Result<Allocation> read_hosts(const Variables& variables) {
   if (!nodes) return nodes.error();
   const auto port = number_of(variables, {kHostsPort}, 0, 65'535);
   if (!port) return port.error();
+  if (!*rank || !*nodes || (*rank)->value >= (*nodes)->value)
+    return Error{
+        "DDPRUN_HOSTS_RANK and DDPRUN_HOSTS_SIZE are no place among hosts; unset both, they "
+        "are for a ddprun that ddprun --hosts starts"};
   Allocation allocation;
   allocation.node_rank = *rank;
   allocation.nodes = *nodes;

@@ -61,8 +61,11 @@ std::vector<std::string> LocalNode::own_environment(const hosts::Begin& order) c
   set(cluster::kHostsRank, std::to_string(options_.node.index), entries);
   set(cluster::kHostsSize, std::to_string(options_.nodes), entries);
   set(cluster::kHostsName, options_.node.host.name, entries);
-  set(cluster::kHostsAddress, order.host.empty() ? options_.address : order.host, entries);
-  set(cluster::kHostsPort, std::to_string(order.port), entries);
+  // Else the options say where.
+  if (!order.host.empty() || !order.for_others) {
+    set(cluster::kHostsAddress, order.host.empty() ? options_.address : order.host, entries);
+    set(cluster::kHostsPort, std::to_string(order.port), entries);
+  }
   set(cluster::kHostsChannel, std::to_string(process::kExtraDescriptor), entries);
   return entries;
 }

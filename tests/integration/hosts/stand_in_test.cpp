@@ -12,6 +12,7 @@
 
 #include "launcher/process/children.h"
 #include "rendezvous/base/read_file.h"
+#include "tests/integration/support/loopback_port.h"
 #include "tests/integration/support/run.h"
 #include "tests/integration/support/terminal.h"
 #include "tests/support/temporary_folder.h"
@@ -186,6 +187,33 @@ TEST_F(StandIn, RestartsOnAllHosts) {
                             "$((1 - TORCHELASTIC_RESTART_COUNT)); sleep 0.1"});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_THAT(end.out, AllOf(HasSubstr("[127.0.0.2] 0.1"), HasSubstr("[127.0.0.3] 1.1")));
+}
+
+TEST_F(StandIn, MeetsWhereTheUserSays) {
+  const std::string port = std::to_string(LoopbackPort().number());
+  const std::vector<Words> places{{"--master-port", port},
+                                  {"--master-port", "0"},
+                                  {"--master-addr", "127.0.0.3", "--master-port", port},
+                                  {"--rdzv-endpoint", "127.0.0.2:" + port}};
+  for (Words options : places) {
+    const bool any = options.back() == "0";
+    options.insert(options.end(), {"-q", "--prefix="});
+    const Finished end = job("127.0.0.2:1,127.0.0.3:1", options, {"sh", "-c", "echo $MASTER_PORT"});
+    EXPECT_EQ(end.code, 0) << options[0] << " " << options[1] << "\n" << end.err;
+    const auto ports = lines(end.out);
+    ASSERT_EQ(ports.size(), 2u) << end.out;
+    EXPECT_EQ(ports[0], ports[1]);
+    EXPECT_TRUE(any || ports[0] == port) << ports[0];
+  }
+}
+
+TEST_F(StandIn, RefusesAPortThatNobodyCouldKnow) {
+  for (const Words& options : {Words{"--rdzv-endpoint", "127.0.0.2:0"},
+                               Words{"--master-addr", "127.0.0.2", "--master-port", "0"}}) {
+    const Finished end = job("127.0.0.2:1,127.0.0.3:1", options, {"true"});
+    EXPECT_EQ(end.code, 2) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("port 0 lets the system choose"));
+  }
 }
 
 // Neither a stopped process nor a host without power closes a connection.

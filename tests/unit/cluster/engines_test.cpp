@@ -246,6 +246,21 @@ TEST(Mpi, EachFamilyHasNamesOfItsOwn) {
   EXPECT_FALSE(pmix.nodes);
 }
 
+TEST(Hosts, SayPlaceAndMeetingPoint) {
+  const Map first{{"DDPRUN_HOSTS_RANK", "0"},
+                  {"DDPRUN_HOSTS_SIZE", "2"},
+                  {"DDPRUN_HOSTS_ADDRESS", "10.0.0.1"},
+                  {"DDPRUN_HOSTS_PORT", "0"}};
+  const Allocation allocation = allocation_of(Engine::hosts, first);
+  EXPECT_EQ(allocation.nodes->value, 2);
+  EXPECT_EQ(allocation.node_rank->value, 0);
+  EXPECT_EQ(allocation.host->value, "10.0.0.1");
+  EXPECT_EQ(allocation.port->value, 0);
+  EXPECT_FALSE(allocation_of(Engine::hosts, with(first, {{"DDPRUN_HOSTS_PORT", "(unset)"}})).port);
+  for (const char* rank : {"", "2", "x", "(unset)"})
+    EXPECT_NE(error_of(Engine::hosts, with(first, {{"DDPRUN_HOSTS_RANK", rank}})), "") << rank;
+}
+
 TEST(Mpi, TheOuterFamilyCounts) {
   const Allocation flux = allocation_of(Engine::mpi, {{"FLUX_TASK_RANK", "1"},
                                                       {"FLUX_JOB_SIZE", "8"},

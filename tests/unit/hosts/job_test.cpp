@@ -63,6 +63,7 @@ TEST(Job, RefusesOptionsThatContradictEachOther) {
               HasSubstr("--hosts a,b and --rdzv-backend c10d: the hosts are given"));
   EXPECT_THAT(wrong({"-x", "A=1", "t"}), HasSubstr("-x A=1: it is for the hosts of --hosts"));
   EXPECT_THAT(wrong({"--hosts=a", "--rsh=", "t"}), HasSubstr("is no command"));
+  EXPECT_THAT(wrong({"--rsh=x", "t"}), HasSubstr("--rsh x: it is for the hosts of --hosts"));
 }
 
 TEST(Job, NamesTheOptionInWhichSomethingIsWrong) {
