@@ -55,7 +55,6 @@ TEST(Help, KeepsWhatIsNotThereApart) {
   const auto later = text.find("Not available yet");
   ASSERT_NE(later, std::string::npos);
   EXPECT_LT(text.find("--oversubscribe"), later);
-  EXPECT_GT(text.find("--tls-ca"), later);
   EXPECT_LT(text.find("--hostfile"), later);
   EXPECT_LT(text.find("--max-restarts"), later);
 }
