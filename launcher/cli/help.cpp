@@ -86,8 +86,10 @@ std::string help_text() {
       if (option.group == heading.group && option.availability == Availability::ready)
         append_option(out, option);
   }
-  out += "\nNot available yet (refused by name):\n  ";
-  append_wrapped(out, later_names(), 2, 2);
+  if (const std::string later = later_names(); !later.empty()) {
+    out += "\nNot available yet (refused by name):\n  ";
+    append_wrapped(out, later, 2, 2);
+  }
   out +=
       "\nThe default of an option is in its variable, PET_NPROC_PER_NODE=4 for example;\n"
       "the command line wins. Options may be spelled with underscores:\n  ";

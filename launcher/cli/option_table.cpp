@@ -109,7 +109,8 @@ constexpr Option kOptions[] = {
      .metavar = "FILE",
      .group = Group::rendezvous,
      .apply = apply::token_file,
-     .help = "nodes and server have to know the token in this file, which only its owner and group may read. "
+     .help = "nodes and server have to know the token in this file, which only its owner and group "
+             "may read. "
              "Default: that of RDZV_TOKEN, or none"},
     {.name = "token",
      .metavar = "TEXT",

@@ -213,7 +213,7 @@ std::string later_options() {
     if (option.availability == cli::Availability::ready) continue;
     names += (names.empty() ? "" : ", ") + roff("--" + std::string(option.name));
   }
-  return ".SS Refused by name\nNot available yet, or never (\\-\\-logs\\-specs):\n" + names + ".\n";
+  return ".SS Refused\nWith what to do instead:\n" + names + ".\n";
 }
 
 }  // namespace

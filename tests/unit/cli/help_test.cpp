@@ -50,13 +50,14 @@ TEST(Help, ListsEveryOption) {
   }
 }
 
-TEST(Help, KeepsWhatIsNotThereApart) {
-  const std::string text = help_text();
-  const auto later = text.find("Not available yet");
-  ASSERT_NE(later, std::string::npos);
-  EXPECT_LT(text.find("--oversubscribe"), later);
-  EXPECT_LT(text.find("--hostfile"), later);
-  EXPECT_LT(text.find("--max-restarts"), later);
+// A heading with nothing below it looks like a help that was cut off.
+TEST(Help, KeepsWhatIsNotThereApartIfThereIsAny) {
+  const bool any = std::ranges::any_of(options(), [](const Option& option) {
+    return option.availability == Availability::later && !option.never_there();
+  });
+  const auto later = help_text().find("Not available yet");
+  EXPECT_EQ(later != std::string::npos, any);
+  EXPECT_LT(help_text().find("--max-restarts"), later);
 }
 
 TEST(Version, IsOneLine) {
