@@ -35,7 +35,7 @@ constexpr std::array kKnown{
     Known{"connection refused", "no sshd listens there; start it, or give its port (HOST::PORT)"},
     Known{"no route to host", "it is down, or a firewall is between"},
     Known{"timed out", "it is down, or a firewall is between"},
-    Known{"--started-by-hosts",
+    Known{"unknown option --started-by-hosts",
           "the ddprun there is too old; install the same version, or name "
           "another with --remote-ddprun"},
 };
@@ -52,8 +52,10 @@ bool says_something(const std::string& line) {
 std::string last_of(const std::vector<std::string>& said) {
   const auto found = std::find_if(said.rbegin(), said.rend(), says_something);
   if (found == said.rend()) return "";
-  // ssh ends its lines as a terminal wants them.
-  std::string line = printable(found->substr(0, found->find_last_not_of("\r\n") + 1));
+  // ssh ends its lines as a terminal wants them, and draws a frame around a warning.
+  std::string line = *found;
+  line.erase(line.find_last_not_of(line.starts_with('@') ? "@ \r\n" : "\r\n") + 1);
+  line = printable(line.substr(line.starts_with('@') ? line.find_first_not_of("@ ") : 0));
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
   return line;
 }
@@ -85,6 +87,12 @@ std::string try_by_hand(const FailedShell& failed) {
   return "try by hand: " + by_hand(failed.shell, failed.host);
 }
 
+std::string silent_ddprun(const FailedShell& failed) {
+  return "no answer within " + std::to_string(failed.silent_for) +
+         " s of the ddprun that runs there; it waits for its orders on stdin, which --rsh has to "
+         "pass on, or for a file system that hangs";
+}
+
 std::string no_ddprun(const FailedShell& failed, const std::string& line) {
   const std::string said = line.empty() ? "" : " (" + line + ")";
   if (!failed.shell.remote_ddprun.empty())
@@ -98,6 +106,7 @@ std::string no_ddprun(const FailedShell& failed, const std::string& line) {
 
 std::string why(const FailedShell& failed) {
   std::string line = last_of(failed.said);
+  if (failed.silent_for > 0 && failed.greeted) return silent_ddprun(failed);
   if (failed.silent_for > 0)
     return "no answer within " + std::to_string(failed.silent_for) + " s" +
            (line.empty() ? "" : " (" + line + ")") +
@@ -105,13 +114,17 @@ std::string why(const FailedShell& failed) {
   if (!failed.before_hello)
     return "the connection was lost (" + (line.empty() ? end_of(failed) : line) +
            "); its workers are stopped there";
+  if (failed.greeted)
+    return "ddprun was started there, and ended before it answered (" +
+           (line.empty() ? end_of(failed) : line) +
+           "); its orders come through stdin, which --rsh has to pass on (`ssh -n` does not)";
   const bool exited = failed.status.kind == process::WaitStatus::Kind::exited;
-  const Known* known = known_in(failed.said, line);
-  if (known != nullptr)
-    return line + "; " + std::string(known->advice) + "; " + try_by_hand(failed);
   if (exited && (failed.status.value == process::kExitNotFound ||
                  failed.status.value == process::kExitNotExecutable))
     return no_ddprun(failed, line);
+  const Known* known = known_in(failed.said, line);
+  if (known != nullptr)
+    return line + "; " + std::string(known->advice) + "; " + try_by_hand(failed);
   const bool of_ssh = exited && failed.status.value == kSshFailed && !line.empty();
   return (of_ssh ? line : end_of(failed) + (line.empty() ? "" : ": " + line)) + "; " +
          try_by_hand(failed);

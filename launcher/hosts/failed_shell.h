@@ -18,7 +18,8 @@ struct FailedShell {
   process::WaitStatus status;          // of ssh, or whatever --rsh is
   std::vector<std::string> said = {};  // its last lines of stderr, and what login scripts have said
   int silent_for = 0;                  // seconds after which it was given up; 0: it ended by itself
-  bool before_hello = true;            // ddprun did not answer there
+  bool greeted = false;                // ddprun runs there
+  bool before_hello = true;            // it has not answered
 };
 
 // One line, printable, without the host's name: what was said, and what to do or to try by hand.

@@ -115,7 +115,9 @@ Result<Job> make_job(const cli::Scan& scan, const cli::JobSpec& spec,
                .own_path = here.own_path,
                .patience_ms =
                    static_cast<std::uint32_t>(std::min(conf.join_timeout, kLongestSilence).count()),
-               .silence_ms = longest_silence(conf)};
+               .silence_ms = longest_silence(conf),
+               .grace_ms = static_cast<std::uint32_t>(
+                   std::min(spec.shutdown_timeout, kMostPatience).count())};
   job.ping_interval = conf.keep_alive_interval;
   job.endpoint_given =
       is_given("rdzv-endpoint", scan, environment) || is_given("master-addr", scan, environment);

@@ -105,7 +105,7 @@ void fields(Archive& a, T& m) {
   a(m.version), a(m.branch), a(m.nodes), a(m.directory), a(m.options);
   a(m.files), a(m.command);
   a(m.environment), a(m.shell_words), a(m.remote_ddprun), a(m.own_path), a(m.patience_ms);
-  a(m.silence_ms);
+  a(m.silence_ms), a(m.grace_ms);
 }
 template <class Archive, Is<Begin> T>
 void fields(Archive& a, T& m) {

@@ -38,6 +38,7 @@ struct Start {
   std::string own_path;
   std::uint32_t patience_ms = 0;  // for the hosts of the branch to answer
   std::uint32_t silence_ms = 0;   // without a Ping for so long whoever has started us is gone
+  std::uint32_t grace_ms = 0;     // for workers to end by themselves
 
   friend bool operator==(const Start&, const Start&) = default;
 };

@@ -1,5 +1,7 @@
 #include "launcher/hosts/nodes.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -38,12 +40,18 @@ Action Nodes::on(const Listening& listening) {
 }
 
 Action Nodes::on(const Ended& ended) {
-  states_.at(static_cast<std::size_t>(ended.index)).ended = ended;
+  State& state = states_.at(static_cast<std::size_t>(ended.index));
+  state.ended = ended;
+  // No ddprun ends so by itself.
+  if (ended.by_signal == SIGKILL && !stopping_ && !state.out)
+    state.out = Out{.index = ended.index, .before_hello = false, .why = std::string(kKilledThere)};
   return look_around();
 }
 
 void Nodes::on(Report report) {
-  states_.at(static_cast<std::size_t>(report.index)).report = std::move(report);
+  State& state = states_.at(static_cast<std::size_t>(report.index));
+  // What follows is how it ends, not why.
+  if (!state.out) state.report = std::move(report);
 }
 
 void Nodes::on_stop_signal(int signo) {

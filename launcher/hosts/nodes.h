@@ -6,12 +6,18 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/hosts/host.h"
 #include "launcher/hosts/messages.h"
 
 namespace ddprun::hosts {
+
+// Why a host is out whose ddprun got SIGKILL.
+inline constexpr std::string_view kKilledThere =
+    "its ddprun was killed there (SIGKILL; by whom, perhaps for lack of memory, says the host's "
+    "own log: dmesg); its workers are stopped";
 
 // What has to be done.
 struct Action {

@@ -28,8 +28,8 @@ void Branches::open(std::vector<hosts::Node> nodes) {
       io_, shell_, branch.nodes.front().host,
       ShellHooks{.message = [this, &branch](
                                 hosts::Message message) { on_message(branch, std::move(message)); },
-                 .end = [this, &branch](bool greeted,
-                                        const std::string& why) { on_end(branch, greeted, why); },
+                 .end = [this, &branch](bool answered,
+                                        const std::string& why) { on_end(branch, answered, why); },
                  .full = hooks_.full});
   ++running_;
   hosts::Start order = order_;
@@ -50,19 +50,19 @@ void Branches::be_out(Branch& branch, const hosts::Node& node, bool before_hello
   hooks_.message(hosts::Out{.index = node.index, .before_hello = before_hello, .why = why});
 }
 
-void Branches::on_end(Branch& branch, bool greeted, const std::string& why) {
+void Branches::on_end(Branch& branch, bool answered, const std::string& why) {
   --running_;
   const hosts::Node& head = branch.nodes.front();
   std::vector<hosts::Node> rest(branch.nodes.begin() + 1, branch.nodes.end());
-  if (!greeted && !giving_up_ && !rest.empty()) {
+  if (!answered && !giving_up_ && !rest.empty()) {
     open(std::move(rest));
     rest.clear();
   }
-  be_out(branch, head, !greeted, why);
+  be_out(branch, head, !answered, why);
   for (const hosts::Node& node : rest)
-    be_out(branch, node, !greeted,
-           greeted ? "the way to it leads over " + head.host.name + ", which is lost"
-                   : "nobody went there any more");
+    be_out(branch, node, !answered,
+           answered ? "the way to it leads over " + head.host.name + ", which is lost"
+                    : "nobody went there any more");
   hooks_.changed();
 }
 
@@ -73,7 +73,7 @@ void Branches::send(const hosts::Message& message) {
 void Branches::give_up_silent() {
   giving_up_ = true;
   for (const auto& branch : branches_)
-    if (!branch->shell->greeted()) branch->shell->kill();
+    if (!branch->shell->answered()) branch->shell->kill();
 }
 
 void Branches::hang_up() {

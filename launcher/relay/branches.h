@@ -48,7 +48,7 @@ class Branches {
 
   void open(std::vector<hosts::Node> nodes);
   void on_message(Branch& branch, hosts::Message message);
-  void on_end(Branch& branch, bool greeted, const std::string& why);
+  void on_end(Branch& branch, bool answered, const std::string& why);
   void be_out(Branch& branch, const hosts::Node& node, bool before_hello, const std::string& why);
 
   boost::asio::io_context& io_;

@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -162,9 +163,20 @@ class Coordinator {
 
   bool wait_if_full(std::function<void()> resume) {
     output::Console& full = out_->full() ? *out_ : *err_;
-    if (!full.full()) return false;
-    full.call_when_drained(std::move(resume));
+    if (!full.full() || stops_ > 0) return false;
+    paused_.push_back(std::move(resume));
+    full.call_when_drained([this] { read_on(); });
     return true;
+  }
+
+  void read_on() {
+    for (const auto& resume : std::exchange(paused_, {})) resume();
+  }
+
+  // Who wants an end waits for no reader: how the nodes end is behind what they have written.
+  void show(const hosts::Lines& lines) {
+    output::Console& console = lines.stream == STDERR_FILENO ? *err_ : *out_;
+    if (stops_ == 0 || !console.full()) console.append_lines("", lines.text);
   }
 
   void note(const std::string& text) {
@@ -172,8 +184,7 @@ class Coordinator {
   }
 
   void on_message(const hosts::Message& message) {
-    if (const auto* lines = std::get_if<hosts::Lines>(&message))
-      return (lines->stream == STDERR_FILENO ? err_ : out_)->append_lines("", lines->text);
+    if (const auto* lines = std::get_if<hosts::Lines>(&message)) return show(*lines);
     if (const auto* hello = std::get_if<hosts::Hello>(&message)) act(nodes_.on(*hello));
     if (const auto* out = std::get_if<hosts::Out>(&message)) act(nodes_.on(*out));
     if (const auto* listening = std::get_if<hosts::Listening>(&message)) act(nodes_.on(*listening));
@@ -226,6 +237,7 @@ class Coordinator {
     if (++stops_ > 2 && !nodes_.over())
       return give_up("a third stop signal, and not all hosts have ended: " + nodes_.running());
     stop(signo);
+    read_on();
     check_over();
   }
 
@@ -314,6 +326,7 @@ class Coordinator {
   boost::asio::steady_timer ping_;
   Branches branches_;
   std::vector<std::unique_ptr<LocalNode>> locals_;
+  std::vector<std::function<void()>> paused_;  // who feeds a console that is full
   report::ExitDecision decision_;
   Clock::time_point last_stop_;
   int stops_ = 0;

@@ -27,9 +27,11 @@ void Inlet::wait() {
       }))
     return;
   descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                         [this](boost::system::error_code canceled) {
-                           if (canceled || !is_open()) return;
-                           if (read_once()) return wait();
+                         [this](boost::system::error_code problem) {
+                           if (problem == boost::asio::error::operation_aborted || !is_open())
+                             return;
+                           // Nothing can be waited for at /dev/null.
+                           if (!problem && read_once()) return wait();
                            finish();
                          });
 }

@@ -43,6 +43,7 @@ class LocalNode {
   // Passed on; where nothing was begun it has ended by it.
   void signal(int signo);
   bool over() const { return over_; }
+  int index() const { return options_.node.index; }
 
  private:
   std::vector<std::string> own_environment(const hosts::Begin& order) const;

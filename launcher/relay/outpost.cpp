@@ -16,6 +16,7 @@
 #include "launcher/agent/signal_reader.h"
 #include "launcher/cli/version.h"
 #include "launcher/hosts/meeting_address.h"
+#include "launcher/hosts/nodes.h"
 #include "launcher/hosts/passed.h"
 #include "launcher/output/console.h"
 #include "launcher/process/exit_codes.h"
@@ -25,7 +26,9 @@
 namespace ddprun::relay {
 namespace {
 
-constexpr std::chrono::milliseconds kLastWords{2000};  // for whoever has started us to read them
+constexpr std::chrono::milliseconds kLastWords{2000};    // for whoever has started us to read them
+constexpr std::chrono::milliseconds kBeyondGrace{5000};  // for a node that nobody can ask any more
+constexpr std::chrono::milliseconds kInsist{500};
 
 class Outpost {
  public:
@@ -36,7 +39,8 @@ class Outpost {
         guardian_(io_),
         signals_(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); }),
         timer_(io_),
-        silence_(io_) {
+        silence_(io_),
+        cut_off_(io_) {
     console_->append_raw(hosts::kGreeting);
     console_->on_empty([this] { check_end(); });
     console_->on_problem([this](int) { on_hung_up(); });
@@ -44,8 +48,9 @@ class Outpost {
                  {.bytes = [this](std::string_view bytes) { on_orders(bytes); },
                   .end = [this] { on_hung_up(); },
                   .full = {}});
-    guardian_.open(std::move(link.alive),
-                   {.bytes = [](std::string_view) {}, .end = [this] { on_hung_up(); }, .full = {}});
+    guardian_.open(
+        std::move(link.alive),
+        {.bytes = [](std::string_view) {}, .end = [this] { on_guardian_lost(); }, .full = {}});
     guardian::outlive_guardian();
   }
 
@@ -130,6 +135,7 @@ class Outpost {
                                     .changed = [this] { check_end(); },
                                     .full = when_full()});
     longest_silence_ = std::chrono::milliseconds(order.silence_ms);
+    grace_ = std::chrono::milliseconds(order.grace_ms);
     watch_silence();
     answer(order, self);
     branches_->start(others);
@@ -166,6 +172,35 @@ class Outpost {
     if (std::exchange(hung_up_, true)) return;
     if (branches_) branches_->send(hosts::Signal{SIGTERM});
     stop(SIGTERM);
+    insist(std::chrono::steady_clock::now() + grace_ + kBeyondGrace);
+  }
+
+  // After a Ctrl-Z nobody hears that signal, and who is about to fall asleep not even the next one.
+  void insist(std::chrono::steady_clock::time_point limit) {
+    if (!node_ || is_over()) return;
+    if (std::chrono::steady_clock::now() >= limit) die();
+    branches_->send(hosts::Signal{SIGCONT});
+    node_->signal(SIGCONT);
+    cut_off_.expires_after(kInsist);
+    cut_off_.async_wait([this, limit](boost::system::error_code canceled) {
+      if (!canceled) insist(limit);
+    });
+  }
+
+  // The guardian kills whatever a launcher leaves behind that was killed.
+  void die() {
+    node_->signal(SIGKILL);
+    ::kill(::getpid(), SIGKILL);
+  }
+
+  // Only SIGKILL ends it before us. Whoever gives the orders is to hear of that, not of the signal
+  // by which the workers end.
+  void on_guardian_lost() {
+    if (node_ && !node_->over() && !out_)
+      console_->append_raw(hosts::encode(hosts::Out{.index = node_->index(),
+                                                    .before_hello = false,
+                                                    .why = std::string(hosts::kKilledThere)}));
+    on_hung_up();
   }
 
   bool is_over() const {
@@ -194,7 +229,9 @@ class Outpost {
   agent::SignalReader signals_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer silence_;
+  boost::asio::steady_timer cut_off_;
   std::chrono::milliseconds longest_silence_{0};
+  std::chrono::milliseconds grace_{0};
   hosts::Decoder decoder_;
   std::optional<LocalNode> node_;
   std::optional<Branches> branches_;

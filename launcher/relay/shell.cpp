@@ -76,7 +76,7 @@ void Shell::start(const hosts::Start& order, const std::vector<std::string>& env
                                    .full = {}});
   timer_.expires_after(patience);
   timer_.async_wait([this, patience](boost::system::error_code canceled) {
-    if (canceled || greeted_) return;
+    if (canceled || answered_) return;
     silent_for_ = static_cast<int>(std::max<std::int64_t>(
         1, std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
     kill();
@@ -109,7 +109,6 @@ bool Shell::find_greeting() {
   before_greeting_.clear();
   said_.clear();
   greeted_ = true;
-  timer_.cancel();
   return true;
 }
 
@@ -128,6 +127,7 @@ void Shell::on_bytes(std::string_view bytes) {
       return kill();
     }
     if (!*message) return;
+    if (!std::exchange(answered_, true) && !status_) timer_.cancel();
     hooks_.message(std::move(**message));
   }
 }
@@ -156,12 +156,14 @@ void Shell::finish() {
   std::vector<std::string> said(said_.begin(), said_.end());
   // A host where a login script failed may have said so on stdout.
   if (!greeted_ && said.empty() && !before_greeting_.empty()) said.push_back(before_greeting_);
-  hooks_.end(greeted_, hosts::why({.shell = shell_,
-                                   .host = host_,
-                                   .status = *status_,
-                                   .said = std::move(said),
-                                   .silent_for = silent_for_,
-                                   .before_hello = !greeted_}));
+  hooks_.end(answered_, hosts::why({.shell = shell_,
+                                    .host = host_,
+                                    .status = *status_,
+                                    .said = std::move(said),
+                                    .silent_for = silent_for_,
+
+                                    .greeted = greeted_,
+                                    .before_hello = !answered_}));
 }
 
 }  // namespace ddprun::relay

@@ -23,7 +23,7 @@ namespace ddprun::relay {
 struct ShellHooks {
   std::function<void(hosts::Message)> message;
   // The connection is over: why, for the user. Once, and nothing follows.
-  std::function<void(bool greeted, const std::string& why)> end;
+  std::function<void(bool answered, const std::string& why)> end;
   std::function<bool(std::function<void()> resume)> full;  // see Inlet
 };
 
@@ -34,8 +34,8 @@ class Shell {
   Shell(boost::asio::io_context& io, const hosts::RemoteShell& shell, hosts::Host host,
         ShellHooks hooks);
 
-  // Starts it with `order` as the first thing that the other side reads. Gives it up where there is
-  // no answer within `patience`.
+  // Starts it with `order` as the first thing that the other side reads. Gives it up where the
+  // order is not answered within `patience`.
   void start(const hosts::Start& order, const std::vector<std::string>& environment,
              std::chrono::milliseconds patience);
   void send(const hosts::Message& message);
@@ -44,7 +44,8 @@ class Shell {
   // Ends the shell here: the host could not be told, or does not answer.
   void kill();
   bool runs() const { return child_.runs(); }
-  bool greeted() const { return greeted_; }
+  // The order was: the first message has come.
+  bool answered() const { return answered_; }
 
  private:
   void on_bytes(std::string_view bytes);
@@ -70,7 +71,8 @@ class Shell {
   boost::asio::steady_timer timer_;
   std::optional<process::WaitStatus> status_;
   int silent_for_ = 0;
-  bool greeted_ = false;
+  bool greeted_ = false;  // ddprun runs there
+  bool answered_ = false;
   bool finishing_ = false;
   bool over_ = false;  // nothing is told any more
 };

@@ -112,6 +112,25 @@ TEST_F(StandIn, WaitsForNobodyForEver) {
   EXPECT_LT(end.took, seconds(20));
 }
 
+// It runs there, but its orders do not get through.
+TEST_F(StandIn, WaitsForNobodyForEverWhoHasGreeted) {
+  set("[ $host = 127.0.0.3 ] && { sleep 5 | sh -c \"$1\"; exit; }");
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"--rdzv-conf", "join_timeout=1"}, {"true"});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, HasSubstr("host 127.0.0.3: no answer within 1 s of the ddprun that runs"));
+}
+
+TEST_F(StandIn, NamesAHostThatGetsNoOrders) {
+  for (const char* none : {"{ : | sh -c \"$1\"; exit; }", "exec < /dev/null"}) {
+    set(std::string("[ $host = 127.0.0.3 ] && ") + none);
+    const Finished end = job("127.0.0.2:1,127.0.0.3:1", {}, {"true"});
+    EXPECT_EQ(end.code, 125);
+    EXPECT_THAT(end.err,
+                AllOf(HasSubstr("host 127.0.0.3: ddprun was started there, and ended before"),
+                      HasSubstr("nothing was started"), Not(HasSubstr("workers are"))));
+  }
+}
+
 TEST_F(StandIn, HearsDdprunBehindWhatLoginScriptsSay) {
   set("echo Welcome to $host; printf 'no newline'; echo motd >&2");
   const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"-q"}, {"echo", "hi"});
@@ -233,11 +252,69 @@ TEST_F(StandIn, StopsWhereNobodyGivesOrdersAnyMore) {
   EXPECT_NE(program.finish().code, 0);
 }
 
+TEST_F(StandIn, StopsWhatSleepsWhereTheConnectionsAreCut) {
+  const std::string pipe = folder_.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Program program(ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                                     {"sh", "-c", "echo up; read line <>" + pipe, mark()})),
+                  {.limit = seconds(60)});
+  ASSERT_TRUE(program.wait_for_output("up", 2));
+  const pid_t launcher = process::children_of(program.pid()).front();
+  ::kill(program.pid(), SIGTSTP);
+  for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'T'));
+  for (const pid_t pid : {launcher, program.pid()}) EXPECT_TRUE(comes_to_state(pid, 'T'));
+  for (const pid_t shell : process::children_of(launcher)) ::kill(shell, SIGKILL);
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(10)));
+  EXPECT_EQ(program.finish().code, 125);
+}
+
+// The process of the host's ddprun that is `levels` below the remote shell gets SIGKILL.
+class Killed : public StandIn, public testing::WithParamInterface<int> {};
+
+TEST_P(Killed, IsBlamedOnItsHost) {
+  set("echo $$ > '" + folder_.path() + "'/$host");
+  for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
+    Program program(ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                                       {"sh", "-c", "echo up; exec sleep 1000", mark()})),
+                    {.limit = seconds(60)});
+    ASSERT_TRUE(program.wait_for_output("up", 2));
+    pid_t pid = std::stoi(*read_file(folder_.path() + "/" + host));
+    for (int level = 0; level < GetParam(); ++level) {
+      const auto children = process::children_of(pid);
+      ASSERT_FALSE(children.empty()) << level;
+      pid = children.front();
+    }
+    ::kill(pid, SIGKILL);
+    const Finished end = program.finish();
+    EXPECT_EQ(end.code, 125) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("ddprun: host " + host + ": "));
+    EXPECT_TRUE(nobody_has(mark(), seconds(20)));
+  }
+}
+// Its outer guardian, the guardian of the node, and the agent.
+INSTANTIATE_TEST_SUITE_P(Processes, Killed, testing::Values(1, 3, 4));
+
 // The words for a script on a terminal.
 std::string quoted(const Words& words) {
   std::string line = "$DDPRUN";
   for (const std::string& word : words) line += " '" + word + "'";
   return line;
+}
+
+// `yes` goes on until its grace is over.
+TEST_F(StandIn, EndsByASignalThoughNobodyReadsItsOutput) {
+  std::string line = "cd '" + folder_.path() + "'; mkfifo pipe; exec 9<>pipe; ";
+  for (const std::string& word :
+       ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q", "--shutdown-timeout", "1"},
+                          {"sh", "-c", "echo > up.$RANK; trap \"\" TERM; exec yes"})))
+    line += " '" + word + "'";
+  line +=
+      " >pipe 9>&- & while [ ! -e up.0 ] || [ ! -e up.1 ]; do sleep 0.05; done; kill $!; wait $!";
+  const Finished end = run_shell(line, {.limit = seconds(60)});
+  EXPECT_EQ(end.code, 143) << end.err;
+  EXPECT_THAT(end.err, AllOf(HasSubstr("stopped by SIGTERM"), Not(HasSubstr("connection"))));
+  EXPECT_LT(end.took, seconds(8));
 }
 
 TEST_F(StandIn, ShowsHostAndRankOnATerminalAndStopsByAKey) {

@@ -38,10 +38,10 @@ TEST(FailedShell, SaysWhatSshSaidAndWhatToTry) {
 
 // The last line is not always the one that matters.
 TEST(FailedShell, FindsTheLineThatMatters) {
-  EXPECT_THAT(
-      why_of(255, {"@@@@", "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!", "Offending key in",
-                   "Host key verification failed."}),
-      AllOf(HasSubstr("REMOTE HOST IDENTIFICATION HAS CHANGED"), HasSubstr("ssh-keygen -R")));
+  EXPECT_THAT(why_of(255, {"@@@@", "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r",
+                           "Offending key in", "Host key verification failed."}),
+              AllOf(testing::StartsWith("WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!; if"),
+                    HasSubstr("ssh-keygen -R")));
   EXPECT_THAT(why_of(255, {"kex_exchange_identification: banner line contains junk", ""}),
               HasSubstr("banner line contains junk; try by hand"));
 }
@@ -53,6 +53,14 @@ TEST(FailedShell, SaysWhereDdprunIsMissing) {
   const RemoteShell named{.remote_ddprun = "/opt/ddprun"};
   EXPECT_THAT(why({.shell = named, .host = kHost, .status = {Kind::exited, 126}}),
               HasSubstr("'/opt/ddprun' cannot be started there; check --remote-ddprun"));
+  EXPECT_EQ(why({.shell = named,
+                 .host = kHost,
+                 .status = {Kind::exited, 126},
+                 .said = {"sh: 1: exec: /opt/ddprun: Permission denied"}}),
+            "'/opt/ddprun' cannot be started there (sh: 1: exec: /opt/ddprun: Permission denied); "
+            "check --remote-ddprun");
+  EXPECT_THAT(why_of(128, {"fatal: unrecognized command 'exec ddprun --started-by-hosts'"}),
+              AllOf(HasSubstr("unrecognized command"), Not(HasSubstr("too old"))));
   EXPECT_THAT(why_of(2, {"ddprun: unknown option --started-by-hosts; options of"}),
               HasSubstr("the ddprun there is too old"));
 }
@@ -73,6 +81,15 @@ TEST(FailedShell, CallsALostConnectionByItsName) {
                  .before_hello = false}),
             "the connection was lost (Timeout, server gpu01 not responding); its workers are "
             "stopped there");
+}
+
+// As behind `ssh -n`, or where the job's folder is on a disk that hangs.
+TEST(FailedShell, KnowsWhenDdprunWasStartedButDidNotAnswer) {
+  FailedShell failed{.shell = kSsh, .host = kHost, .status = {Kind::exited, 0}, .greeted = true};
+  EXPECT_THAT(why(failed), AllOf(HasSubstr("ended before it answered (ssh ended with 0)"),
+                                 HasSubstr("`ssh -n` does not"), Not(HasSubstr("workers"))));
+  failed.silent_for = 60;
+  EXPECT_THAT(why(failed), HasSubstr("no answer within 60 s of the ddprun that runs there"));
 }
 
 TEST(FailedShell, ShowsNothingThatATerminalWouldObey) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace ddprun::hosts {
 namespace {
@@ -81,6 +82,27 @@ TEST(Nodes, StopWhenAConnectionIsLost) {
   EXPECT_THAT(ending.lines, ElementsAre("ddprun: host b: the connection was lost\n"));
 }
 
+// No ddprun ends by SIGKILL by itself, and the one here was not killed.
+TEST(Nodes, NameTheHostWhoseDdprunWasKilled) {
+  Nodes nodes = running();
+  EXPECT_EQ(nodes.on(Ended{0, 137, SIGKILL}).kind, Kind::stop);
+  nodes.on(Report{1, true, "ddprun: node a was lost\n"});
+  for (const int index : {1, 2}) nodes.on(Ended{index, 143, 15});
+  const Ending ending = nodes.ending();
+  EXPECT_EQ(ending.code, 125);
+  EXPECT_EQ(ending.by_signal, 0);
+  EXPECT_EQ(ending.lines.front(), "ddprun: host a: " + std::string(kKilledThere) + "\n");
+}
+
+TEST(Nodes, DoNotTellHowAHostEndedThatIsOut) {
+  Nodes nodes = running();
+  nodes.on(Out{1, false, std::string(kKilledThere)});
+  nodes.on(Report{1, true, "ddprun: stopped by SIGTERM\n"});
+  for (const int index : {0, 1, 2}) nodes.on(Ended{index, 143, 15});
+  EXPECT_EQ(nodes.ending().code, 125);
+  EXPECT_THAT(nodes.ending().lines, ElementsAre(HasSubstr("host b: its ddprun was killed there")));
+}
+
 TEST(Nodes, EndLikeTheOneThatFailedAndSayItOnce) {
   Nodes nodes = running();
   nodes.on(Report{0, false, "ddprun: rank 1 failed, says a\n"});
@@ -98,7 +120,7 @@ TEST(Nodes, LetWhoHasHeardOfItSpeakWhereTheOtherCannot) {
   nodes.on(Report{0, false, "ddprun: node b was lost\n"});
   nodes.on(Report{2, false, "ddprun: node b was lost, says c\n"});
   nodes.on(Ended{0, 125, 0});
-  nodes.on(Ended{1, 137, 9});
+  nodes.on(Ended{1, 139, SIGSEGV});
   nodes.on(Ended{2, 125, 0});
   EXPECT_EQ(nodes.ending().code, 125);
   EXPECT_THAT(nodes.ending().lines, ElementsAre("ddprun: node b was lost\n"));
