@@ -79,6 +79,7 @@ std::string wrong_with_hosts(const JobSpec& job, const std::vector<Setting>& set
   const auto given = [&](std::string_view name) {
     return std::ranges::any_of(settings, [&](const Setting& s) { return s.option->name == name; });
   };
+  if (job.doctor) return drop("doctor", "it looks at this machine alone; run it on each of them");
   if (job.standalone) return drop("standalone", "standalone is this host alone");
   if (given("node-rank")) return drop("node-rank", "a host's place in the list is its number");
   if (job.rendezvous.engine != cluster::Engine::none)

@@ -112,6 +112,8 @@ std::variant<JobSpec, Exit> parse(const std::vector<std::string>& words,
   if (environment.get(cluster::kHostsRank))
     settings.rendezvous.engine =
         Said<cluster::Engine>{cluster::Engine::hosts, "--hosts", "--hosts"};
+  // It is refused below, whatever it says.
+  if (settings.job.hosts.asked()) settings.rendezvous.node_rank.reset();
   const auto settled = settle_rendezvous(settings.rendezvous, environment, settings.job);
   if (!settled) return usage_error(settled.error().text);
   JobSpec job = std::move(settings.job);

@@ -59,6 +59,11 @@ bool is_given(std::string_view name, const cli::Scan& scan, const cli::Environme
                              [&](const cli::Given& given) { return given.option == option; });
 }
 
+std::ptrdiff_t times_given(std::string_view name, const cli::Scan& scan) {
+  return std::ranges::count_if(scan.options,
+                               [&](const cli::Given& given) { return given.option->name == name; });
+}
+
 std::uint32_t longest_silence(const cli::RendezvousConf& conf) {
   const auto silence = conf.keep_alive_interval * conf.keep_alive_max_attempt * kPatienceWithUser;
   return static_cast<std::uint32_t>(
@@ -94,6 +99,9 @@ std::string one_host(const Job& job, const Node& node, bool local) {
 Result<Job> make_job(const cli::Scan& scan, const cli::JobSpec& spec,
                      const cli::Environment& environment, const std::string& hostfile,
                      const Here& here) {
+  for (const std::string_view name : {"hosts", "hostfile"})
+    if (times_given(name, scan) > 1)
+      return Error{"--" + std::string(name) + " is there twice; write one with all hosts"};
   const auto hosts = read_hosts(spec, hostfile);
   if (!hosts) return hosts.error();
   if (const auto right = check_numbers(spec, *hosts); !right) return right.error();

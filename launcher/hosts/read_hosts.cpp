@@ -10,6 +10,7 @@
 namespace ddprun::hosts {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of editors on Windows
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kForm = "HOST[:SLOTS[:PORT]]";
 
@@ -80,7 +81,7 @@ Result<Split> split_name(std::string_view text) {
     }
   }
   const std::size_t colons = static_cast<std::size_t>(std::ranges::count(text, ':'));
-  if (colons > 2)
+  if (colons > 2 || text.starts_with("::"))
     return Error{"an IPv6 address is written in brackets: [" + std::string(text) + "]"};
   const std::size_t colon = std::min(text.find(':'), text.size());
   return Split{text.substr(0, colon), text.substr(colon)};
@@ -157,6 +158,8 @@ Result<void> take_key(std::string_view word, std::vector<Host>& hosts, std::opti
   static constexpr std::array<std::string_view, 5> kKeys{"slots", "max_slots", "max-slots", "port",
                                                          "user"};
   const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos && std::ranges::find(kKeys, word) != kKeys.end())
+    return Error{quoted(word) + ": write " + std::string(word) + "=N without blanks"};
   if (equals == std::string_view::npos)
     return Error{quoted(word) + ": one host a line, and behind it slots=N"};
   const std::string_view key = word.substr(0, equals);
@@ -193,8 +196,12 @@ Result<std::vector<Host>> read_line(const std::vector<std::string_view>& words) 
   std::vector<Host> hosts;
   if (const auto read = append(name, hosts); !read) return read.error();
   std::optional<int> most;
+  const std::optional<int> behind_name = hosts.front().slots;
   for (std::size_t i = 1; i < words.size(); ++i)
     if (const auto taken = take_key(words[i], hosts, most); !taken) return taken.error();
+  if (behind_name && hosts.front().slots != behind_name)
+    return Error{quoted(name) + " and slots=" + std::to_string(*hosts.front().slots) +
+                 " contradict each other"};
   if (const auto& slots = hosts.front().slots; most && slots && *most < *slots)
     return Error{"slots=" + std::to_string(*slots) + " and max_slots=" + std::to_string(*most) +
                  " contradict each other"};
@@ -224,6 +231,7 @@ Result<std::vector<Host>> read_list(std::string_view list) {
 Result<std::vector<Host>> read_hostfile(std::string_view text) {
   std::vector<Host> all;
   int number = 0;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const auto words = words_of(text.substr(0, end));

@@ -367,7 +367,12 @@ report::ExitDecision coordinate(const cli::Scan& scan, const cli::JobSpec& spec,
                     "' cannot be read; write the path of a file with one host a line");
     hostfile = *text;
   }
-  auto job = hosts::make_job(scan, spec, environment, hostfile, look_around(spec));
+  const hosts::Here here = look_around(spec);
+  if (here.directory.empty())
+    return refuse(
+        "the folder in which you are is not there any more, and the job runs in it; cd to "
+        "one that all hosts have");
+  auto job = hosts::make_job(scan, spec, environment, hostfile, here);
   if (!job) return refuse(job.error().text);
   if (spec.dry_run) {
     say(STDOUT_FILENO, hosts::dry_run_text(*job, local_ones(job->nodes)));

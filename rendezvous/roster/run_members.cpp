@@ -137,7 +137,8 @@ void Run::answered(MemberId id) {
          protocol::Refused{"node rank " + rank + " of run " + terms_.run +
                            " is taken: " + who(member.join, member.address) + " has it, " +
                            who(each.join, each.from.address) +
-                           " wants it too: give each node its own --node-rank"},
+                           " wants it too: give each node its own --node-rank, and each job "
+                           "its own port"},
          "its node rank is taken by a node that answers");
     close({each.from.id}, "it was refused");
   }

@@ -54,7 +54,10 @@ TEST(Job, RefusesNumbersThatContradictEachOther) {
 TEST(Job, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(wrong({"--hosts=a", "--hostfile=f", "t"}),
               HasSubstr("--hosts a and --hostfile f: drop one of them"));
-  EXPECT_THAT(wrong({"--hosts=a", "--node-rank=1", "t"}), HasSubstr("'1' is beyond"));
+  EXPECT_THAT(wrong({"--hosts=a", "--node-rank=1", "t"}),
+              HasSubstr("--hosts a and --node-rank 1: a host's place"));
+  EXPECT_THAT(wrong({"--hosts=a", "--doctor"}), HasSubstr("it looks at this machine alone"));
+  EXPECT_THAT(wrong({"--hosts=a", "--hosts=b", "t"}), HasSubstr("--hosts is there twice"));
   EXPECT_THAT(wrong({"--hosts=a", "--node-rank=0", "t"}),
               HasSubstr("--hosts a and --node-rank 0: "));
   EXPECT_THAT(wrong({"--hosts=a", "--standalone", "t"}), HasSubstr("--hosts a and --standalone"));

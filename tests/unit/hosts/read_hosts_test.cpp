@@ -52,6 +52,7 @@ TEST(ReadList, SaysWhatIsWrongWithIt) {
   EXPECT_THAT(wrong_list("a:0"), HasSubstr("leave it out"));
   EXPECT_THAT(wrong_list("a:8:99999"), HasSubstr("'99999' is not a port"));
   EXPECT_THAT(wrong_list("fd00::1:1"), HasSubstr("in brackets: [fd00::1:1]"));
+  EXPECT_THAT(wrong_list("::1"), HasSubstr("in brackets: [::1]"));
   EXPECT_THAT(wrong_list("[fd00::1"), HasSubstr("is not closed"));
   EXPECT_THAT(wrong_list("[fd00::1]8"), HasSubstr("a `:` has to follow"));
   EXPECT_THAT(wrong_list("ssh://a:22"), HasSubstr("it is a URL; write HOST[:SLOTS[:PORT]]"));
@@ -87,6 +88,11 @@ TEST(ReadHostfile, NamesTheLineThatIsWrong) {
   EXPECT_THAT(wrong_file("^a"), HasSubstr("Open MPI's alone"));
   EXPECT_THAT(wrong_file("+n0"), HasSubstr("Open MPI's alone"));
   EXPECT_THAT(wrong_file("a slots=8 max_slots=4"), HasSubstr("contradict each other"));
+  EXPECT_THAT(wrong_file("a:4 slots=2"), HasSubstr("'a:4' and slots=2 contradict each other"));
+  EXPECT_EQ(wrong_file("\xef\xbb\xbf"
+                       "a:4 slots=4"),
+            "right");
+  EXPECT_THAT(wrong_file("a slots = 8"), HasSubstr("'slots': write slots=N without blanks"));
   EXPECT_THAT(wrong_file("a slots=many"), HasSubstr("'many' is not a number of workers"));
   EXPECT_THAT(wrong_file("a port=0"), HasSubstr("'0' is not a port"));
   EXPECT_THAT(wrong_file("# nothing\n\n"), HasSubstr("it names no host"));
