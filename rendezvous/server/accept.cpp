@@ -155,6 +155,8 @@ bool Server::Impl::has_room_for(const std::string& address, const tcp::endpoint&
                    "from one address");
     return false;
   }
+  // In a crowd it may have said that, and nobody has read it yet.
+  if (const auto slow = peers_.too_slow(address)) on_readable(*slow);
   if (const auto slow = peers_.too_slow(address)) {
     ++counts_.over_address_limit;
     if (Client* client = clients_.find(*slow))

@@ -3,7 +3,8 @@
 namespace ddprun::bench {
 
 StoreServer rdzvd_store(const Setup& setup) {
-  return {"rdzvd", {setup.rdzvd, "--listen", "127.0.0.1:0"}, no_rdzvd(setup)};
+  return {
+      "rdzvd", {setup.rdzvd, "--listen", "127.0.0.1:0", "--max-per-address", "0"}, no_rdzvd(setup)};
 }
 
 StoreServer libuv_store(const Setup& setup) {

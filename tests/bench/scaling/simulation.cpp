@@ -29,7 +29,7 @@ double loopback_bytes() {
 // A new server and `clients`, which say how many milliseconds they took.
 Measured once(const Programs& programs,
               const std::function<Words(const std::string& port)>& clients, int count) {
-  const Announcer server({programs.rdzvd, "--listen", "127.0.0.1:0"});
+  const Announcer server({programs.rdzvd, "--listen", "127.0.0.1:0", "--max-per-address", "0"});
   const double memory = pss_megabytes(server.pid()), cpu = cpu_milliseconds(server.pid()),
                wire = loopback_bytes();
   const Announcer crowd(clients(std::to_string(static_cast<int>(server.number()))),
@@ -59,7 +59,7 @@ Measured several(int rounds, const std::function<Measured()>& measure_once) {
 
 // Microseconds of the server's CPU for one ADD among 1,000 clients.
 double operation(const Programs& programs) {
-  const Announcer server({programs.rdzvd, "--listen", "127.0.0.1:0"});
+  const Announcer server({programs.rdzvd, "--listen", "127.0.0.1:0", "--max-per-address", "0"});
   const Announcer load({programs.store_load, std::to_string(static_cast<int>(server.number())),
                         std::to_string(server.pid()), "1000", "add", "20000", "c10d"});
   std::istringstream figures(load.line());

@@ -29,6 +29,20 @@ TEST(ServerLife, ClosingEndsEveryConnectionAndTheLoop) {
   EXPECT_NE(RawClient().try_connect(server.port(), "127.0.0.1"), 0) << "the port is free again";
 }
 
+// A server that was busy accepts many before it reads the first.
+TEST(ServerLife, WhoHasSaidWhatItSpeaksIsNotTakenForSilent) {
+  boost::asio::io_context io;
+  auto server = std::move(Server::listen(io, {.max_unfinished_per_address = 2}).value());
+  std::vector<std::unique_ptr<RawClient>> crowd;
+  for (int i = 0; i < 9; ++i) crowd.push_back(std::make_unique<RawClient>(server->port()));
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (server->statistics().requests + server->statistics().over_address_limit < crowd.size() &&
+         std::chrono::steady_clock::now() < deadline)
+    io.run_one_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(server->statistics().over_address_limit, 0u);
+  EXPECT_EQ(server->statistics().requests, crowd.size()) << "the greeting of each";
+}
+
 TEST(ServerLife, CallbacksThatComeAfterTheServerFindNothingToDo) {
   boost::asio::io_context io;
   ServerOptions options;
