@@ -124,6 +124,8 @@ Result<void> Daemon::listen() {
   address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
   const std::size_t connections =
       connection_limit(options_.max_connections, files, tls_ != nullptr);
+  const std::size_t per_address =
+      options_.max_per_address.value_or(std::max<std::size_t>(connections / 2, 1));
   server::RosterServerOptions options{
       .address = where.address,
       .port = options_.listen.port,
@@ -138,9 +140,10 @@ Result<void> Daemon::listen() {
       .token = token_,
       .tls = tls_,
       .needs_certificate = options_.tls.ca.has_value(),
-      .max_per_address =
-          options_.max_per_address.value_or(std::max<std::size_t>(connections / 2, 1)),
-      .max_unfinished_per_address = options_.max_unfinished_per_address,
+      .max_per_address = per_address,
+      // A storm of good clients has said nothing for a moment either.
+      .max_unfinished_per_address =
+          options_.max_unfinished_per_address.value_or((per_address + 1) / 2),
       .max_memory_bytes = options_.max_memory_bytes / 4,
       .log = [this](server::Severity severity,
                     const std::string& line) { log_.write(severity, line); },

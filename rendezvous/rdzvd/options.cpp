@@ -41,9 +41,9 @@ constexpr std::array kOptions{
                "close connections of one address over this number; 0: no limit. Default: half of "
                "all"},
     OptionText{
-        "max-unfinished-per-address", "N", "1024",
+        "max-unfinished-per-address", "N", "",
         "close the oldest of the connections of one address that have not said yet what they "
-        "speak, over this number; 0: no limit"},
+        "speak, over this number; 0: no limit. Default: half of --max-per-address"},
     OptionText{"max-connections", "N", "0",
                "close connections over this number; 0: as many as open files allow"},
     OptionText{"max-memory", "SIZE", "4G",

@@ -22,9 +22,9 @@ struct Options {
   std::optional<bool> store;  // none: unless there is a token
   std::optional<std::string> token_file;
   guard::TlsFiles tls;
-  std::optional<std::size_t> max_per_address;  // none: half of all; 0: no limit
-  std::size_t max_unfinished_per_address = 1024;
-  std::size_t max_connections = 0;  // 0: as many as open files allow
+  std::optional<std::size_t> max_per_address;             // none: half of all; 0: no limit
+  std::optional<std::size_t> max_unfinished_per_address;  // none: half of that
+  std::size_t max_connections = 0;                        // 0: as many as open files allow
   std::uint64_t max_memory_bytes = std::uint64_t{4} << 30;
   std::chrono::milliseconds handshake_timeout{30'000};
   std::string log_level = "info";
