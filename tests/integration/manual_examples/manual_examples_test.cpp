@@ -66,8 +66,10 @@ void run_here(const std::string& page, const std::vector<Example>& examples) {
   const TemporaryFolder folder;
   for (Example example : examples) {
     use_port(free_port(), example);
-    const Finished end = run_shell("cd '" + folder.path() +
-                                   "'; PATH='" DDPRUN_PROGRAMS "':$PATH; " + example.command);
+    // What it leaves in the background is not to outlive it.
+    const Finished end = run_shell(
+        "cd '" + folder.path() +
+        "'; PATH='" DDPRUN_PROGRAMS "':$PATH; trap 'kill $! 2>/dev/null' EXIT; " + example.command);
     expect_shown(page, example, end);
   }
 }
