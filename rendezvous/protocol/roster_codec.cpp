@@ -20,9 +20,12 @@ constexpr std::array<std::string_view, std::variant_size_v<AgentMessage>> kAgent
     "join",        "started", "failed", "drained", "finished",  "leave", "pong",
     "stacks_done", "status",  "cancel", "stacks",  "challenge", "answer"};
 constexpr std::array<std::string_view, std::variant_size_v<ServerMessage>> kServerTypes{
-    "welcome",       "waiting",       "assignment",    "stop",        "restart", "abort",
-    "closed",        "refused",       "ping",          "take_stacks", "notice",  "stopping",
-    "status_answer", "cancel_answer", "stacks_answer", "challenge",   "answer",  "store_clients"};
+    "welcome",   "waiting",  "assignment",    "stop",          "restart",
+    "abort",     "closed",   "refused",       "ping",          "take_stacks",
+    "notice",    "stopping", "status_answer", "cancel_answer", "stacks_answer",
+    "challenge", "answer",   "store_clients", "elsewhere"};
+constexpr std::array<std::string_view, std::variant_size_v<Record>> kRecordTypes{"run", "end"};
+
 template <class Message, class Types>
 std::string json_of(const Message& message, const Types& types) {
   std::string json = "{";
@@ -98,6 +101,28 @@ Result<AgentMessage> decode_agent_message(std::string_view json) {
 
 Result<ServerMessage> decode_server_message(std::string_view json) {
   return decode_as<ServerMessage>(json, kServerTypes);
+}
+
+std::string encode(const Record& record) {
+  return json_of(record, kRecordTypes);
+}
+
+// What fits together in itself, for whoever carries on with it.
+Result<Record> decode_record(std::string_view json) {
+  auto record = decode_as<Record>(json, kRecordTypes);
+  if (!record) return record.error();
+  if (const auto* end = std::get_if<EndRecord>(&*record);
+      end != nullptr && end->abort.has_value() == end->closed.has_value())
+    return Error{"end: one of \"abort\" and \"closed\" is needed"};
+  const auto* run = std::get_if<RunRecord>(&*record);
+  if (run == nullptr || !run->round) return record;
+  const Assignment& assignment = run->round->assignment;
+  if (assignment.nodes.empty() || assignment.nodes.size() != run->round->nodes.size())
+    return Error{"run.round: " + std::to_string(assignment.nodes.size()) + " nodes have a place, " +
+                 std::to_string(run->round->nodes.size()) + " are described"};
+  if (run->next_round <= assignment.round)
+    return Error{"run: \"next_round\" is not behind the last one"};
+  return record;
 }
 
 std::string_view type_name(const AgentMessage& message) {

@@ -8,6 +8,7 @@
 
 #include "rendezvous/base/result.h"
 #include "rendezvous/protocol/roster_messages.h"
+#include "rendezvous/protocol/run_record.h"
 
 namespace ddprun::protocol {
 
@@ -25,6 +26,11 @@ Result<void> encode(std::string& out, const ServerMessage& message);
 // was found: "join: \"nproc\" is a string, an integer is needed".
 Result<AgentMessage> decode_agent_message(std::string_view json);
 Result<ServerMessage> decode_server_message(std::string_view json);
+
+// A record as JSON, without a frame; whatever was encoded can be decoded. The Error as above, or
+// what does not fit together.
+std::string encode(const Record& record);
+Result<Record> decode_record(std::string_view json);
 
 // What a server with protocol kRosterProtocol has to say to a peer with another number before it
 // closes; nothing if the number is the same. `version` is the server's.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rendezvous/protocol/roster_messages.h"
+#include "rendezvous/protocol/run_record.h"
 
 namespace ddprun::protocol {
 
@@ -272,6 +273,12 @@ void fields(V& v, Visited<V, ServerStopping>& m) {
 }
 
 template <class V>
+void fields(V& v, Visited<V, Elsewhere>& m) {
+  v.name("endpoint", m.endpoint, 2 * kMaxName);
+  v.text("why", m.why, kMaxSentence);
+}
+
+template <class V>
 void fields(V& v, Visited<V, StatusAnswer>& m) {
   v.value("runs", m.runs);
 }
@@ -291,6 +298,52 @@ void fields(V& v, Visited<V, StacksAnswer::Node>& m) {
 template <class V>
 void fields(V& v, Visited<V, StacksAnswer>& m) {
   v.objects("nodes", m.nodes, kMaxNodes);
+}
+
+template <class V>
+void fields(V& v, Visited<V, RecordedNode>& m) {
+  v.number("pid", m.pid, 0, kMaxCount);
+  v.flag("finished", m.finished);
+}
+
+template <class V>
+void fields(V& v, Visited<V, RecordedRound>& m) {
+  v.name("server", m.server, kMaxName);
+  v.object("assignment", m.assignment);
+  v.objects("nodes", m.nodes, kMaxNodes);
+  v.object("ended_by", m.ended_by);
+}
+
+template <class V>
+void fields(V& v, Visited<V, RunRecord>& m) {
+  v.name("run", m.run, kMaxRunId);
+  v.name("node", m.node, kMaxName);
+  v.number("pid", m.pid, 0, kMaxCount);
+  v.name("version", m.version, kMaxName);
+  v.number("min_nodes", m.min_nodes, 1, kMaxCount);
+  v.number("max_nodes", m.max_nodes, 1, kMaxCount);
+  v.number("max_restarts", m.max_restarts, 0, kMaxCount);
+  v.flag("static", m.static_ranks);
+  v.flag("grow", m.grow);
+  v.span("join_timeout_ns", m.join_timeout);
+  v.span("last_call_timeout_ns", m.last_call_timeout);
+  v.span("reconnect_timeout_ns", m.reconnect_timeout);
+  v.span("ping_interval_ns", m.ping_interval);
+  v.number("ping_attempts", m.ping_attempts, 1, kMaxCount);
+  v.name("run_directory", m.run_directory, kMaxName);
+  v.number("next_round", m.next_round, 0, kMaxCount);
+  v.number("restarts", m.restarts, 0, kMaxCount);
+  v.object("last_failure", m.last_failure);
+  v.object("round", m.round);
+}
+
+template <class V>
+void fields(V& v, Visited<V, EndRecord>& m) {
+  v.name("run", m.run, kMaxRunId);
+  v.name("run_directory", m.run_directory, kMaxName);
+  v.span("keep_ns", m.keep);
+  v.object("abort", m.abort);
+  v.object("closed", m.closed);
 }
 
 }  // namespace ddprun::protocol

@@ -329,9 +329,17 @@ struct StoreClients {
   std::vector<std::string> addresses;  // literals
 };
 
-using ServerMessage = std::variant<Welcome, Waiting, Assignment, Stop, Restart, Abort, Closed,
-                                   Refused, Ping, TakeStacks, Notice, ServerStopping, StatusAnswer,
-                                   CancelAnswer, StacksAnswer, Challenge, Answer, StoreClients>;
+// The answer to the first message where another rdzvd is the head of several, or none is yet. The
+// server closes.
+struct Elsewhere {
+  std::optional<std::string> endpoint;  // HOST:PORT of the head; none: come again
+  std::string why;
+};
+
+using ServerMessage =
+    std::variant<Welcome, Waiting, Assignment, Stop, Restart, Abort, Closed, Refused, Ping,
+                 TakeStacks, Notice, ServerStopping, StatusAnswer, CancelAnswer, StacksAnswer,
+                 Challenge, Answer, StoreClients, Elsewhere>;
 
 // How the wire and a log line call it: "join", "assignment", …
 std::string_view type_name(const AgentMessage& message);

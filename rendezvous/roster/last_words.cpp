@@ -47,6 +47,7 @@ void LastWords::forget(std::map<Key, Kept>::iterator kept) {
 }
 
 void LastWords::forget_first() {
+  forgotten_.push_back(order_.begin()->second.second);
   forget(words_.find(order_.begin()->second));
 }
 

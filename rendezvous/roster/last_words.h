@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rendezvous/roster/types.h"
 
@@ -28,6 +29,9 @@ class LastWords {
   // Forgets what nobody comes back for any more.
   void on_time(Time now);
   void clear();
+
+  // The run directories of those that were forgotten since the last call.
+  std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   std::optional<Time> wake_at() const;
   // About, of all.
@@ -48,6 +52,7 @@ class LastWords {
   std::size_t bytes_ = 0;
   std::map<Key, Kept> words_;
   std::set<std::pair<Time, Key>> order_;
+  std::vector<std::string> forgotten_;
 };
 
 }  // namespace ddprun::roster

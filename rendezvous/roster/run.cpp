@@ -115,6 +115,7 @@ std::size_t Run::memory_bytes() const {
   std::size_t sum = sizeof *this + member_bytes_;
   for (const Challenger& each : challengers_) sum += sizeof each + footprint(each.join);
   if (round_) sum += round_->bytes;
+  if (round_ && round_->ended_by) sum += footprint(round_->ended_by->cause);
   if (failure_) sum += footprint(failure_->cause);
   if (last_failure_) sum += footprint(*last_failure_);
   return sum;

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/protocol/run_record.h"
 #include "rendezvous/roster/snapshot.h"
 #include "rendezvous/roster/terms.h"
 #include "rendezvous/roster/types.h"
@@ -40,6 +41,9 @@ class Run {
   // on_join. `server` must outlive the run. `run_directory`: Welcome::run_directory, unless `first`
   // has been a node of this run on another server.
   Run(const Server& server, const Join& first, std::string run_directory, Time now);
+
+  // A run of a server that was lost. Its nodes are awaited for longest_return().
+  Run(const Server& server, const protocol::RunRecord& record, Time now);
 
   // Each returns all that is to be done now. Messages of connections that are not (or no longer)
   // members are ignored.
@@ -62,6 +66,8 @@ class Run {
   // first one that comes back which run it is, unless a round has begun with others.
   bool takes(const protocol::Former& former) const;
   const std::string& run_directory() const { return run_directory_; }
+  // Its server was lost, and all its nodes may still be on their way.
+  bool awaits_all(Time now) const { return now < all_back_by_; }
   // For so long after its end somebody who has not heard of it may still come back.
   nanoseconds longest_return() const;
   // Connected members, and connections that wait for being one.
@@ -75,6 +81,17 @@ class Run {
   Snapshot snapshot(Time now, bool with_workers = true) const;
   // About, with all that it keeps.
   std::size_t memory_bytes() const;
+  // For the next server. As long as mark() is the same, so is what of it counts.
+  protocol::RunRecord record() const;
+  struct Mark {
+    std::string run_directory;
+    int next_round = 0;
+    int restarts = 0;
+    bool round_over = false;
+    std::ptrdiff_t finished = 0;
+    bool operator==(const Mark&) const = default;
+  };
+  Mark mark() const;
 
  private:
   enum class Phase { forming, running, settling, resuming, over };
@@ -96,12 +113,14 @@ class Run {
     std::optional<MemberId> member;  // none: it has gone, or is away
     bool finished = false;
     bool away = false;  // not back yet since the server was lost
+    int pid = 0;        // of its ddprun; 0: not known
   };
   struct Round {
     protocol::Assignment assignment;
     std::string server;            // the id of the one that began it; member ids are that one's
     std::vector<RoundNode> nodes;  // by node rank
     std::size_t bytes = 0;         // about
+    std::optional<protocol::Restart> ended_by = {};  // for the next server, if it may need that
   };
   struct Failure {
     Time at{};  // when the worker ended, by the server's clock
@@ -143,6 +162,9 @@ class Run {
   void learn(const protocol::Former& former);
   void resume(Time now, const protocol::Held& held);
   void await(Time now, RoundNode& node);
+  RoundNode* place_of(const Join& join);
+  void come_back(Time now, const Join& join);
+  protocol::Restart restart_for(const Join& join) const;
   bool wants_place(const Member& member, std::size_t node_rank) const;
   bool joined_anew(std::size_t node_rank) const;
   // An agent takes an embedded server for lost with the connection, and comes back to none.
@@ -230,7 +252,9 @@ class Run {
   bool wants_last_call_ = true;
   std::optional<Time> last_call_at_;
 
-  Time back_by_{};                 // for nodes that are away
+  Time back_by_{};             // for nodes that are away
+  nanoseconds back_within_{};  // the whole of that time
+  Time all_back_by_ = Time::min();
   bool taking_back_ = false;       // resuming, or settling before all are back
   std::optional<Time> return_by_;  // for nodes that were lost
 

@@ -34,17 +34,9 @@ void Run::join(Time now, const Peer& from, const Join& join) {
   if (join.held) {
     set_busy_round(member, join.held->assignment.round);
     next_round_ = std::max(next_round_, *member.busy_round + 1);
-    const std::string text =
-        "node " + join.node + " lost its place when its connection was lost; it joins anew";
-    send({from.id},
-         protocol::Restart{
-             .round = *member.busy_round,
-             .cause = {.kind = Cause::Kind::node_lost, .text = text, .node = join.node},
-             .restarts = restarts_,
-             .max_restarts = terms_.max_restarts,
-             .why = text},
-         "it still has workers of a round that went on without it");
+    send({from.id}, restart_for(join), "it still has workers of a round that went on without it");
   }
+  come_back(now, join);
   ask_namesakes(now, from.id, join);
 }
 
@@ -57,11 +49,12 @@ std::optional<MemberId> Run::holder_of(std::optional<int> node_rank) const {
 }
 
 Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
+  const bool newcomer = !join.former && place_of(join) == nullptr;
   Member& member =
       members_
           .insert_or_assign(
               from.id,
-              Member{.join = join, .address = from.address, .heard = now, .newcomer = !join.former})
+              Member{.join = join, .address = from.address, .heard = now, .newcomer = newcomer})
           .first->second;
   member.join.held.reset();
   count(member);

@@ -103,7 +103,8 @@ void Run::resume(Time now, const protocol::Held& held) {
   restarts_ = held.assignment.restarts;
   phase_ = Phase::resuming;
   since_ = now;
-  back_by_ = now + terms_.reconnect_timeout;
+  back_within_ = terms_.reconnect_timeout;
+  back_by_ = now + back_within_;
   taking_back_ = true;
 }
 
@@ -111,8 +112,54 @@ void Run::await(Time now, RoundNode& node) {
   node.away = true;
   phase_ = Phase::resuming;
   since_ = now;
-  back_by_ = now + terms_.reconnect_timeout;
+  back_within_ = terms_.reconnect_timeout;
+  back_by_ = now + back_within_;
   taking_back_ = true;
+}
+
+// The same process, which was given this place, though it may not have heard of it.
+Run::RoundNode* Run::place_of(const Join& join) {
+  if (!round_ || join.pid == 0) return nullptr;
+  for (std::size_t i = 0; i < round_->nodes.size(); ++i)
+    if (round_->nodes[i].pid == join.pid && round_->assignment.nodes[i].node == join.node)
+      return &round_->nodes[i];
+  return nullptr;
+}
+
+// A process of the round that has joined without its place: the round is over, or has never begun
+// there.
+void Run::come_back(Time now, const Join& join) {
+  RoundNode* place = place_of(join);
+  if (place == nullptr || !place->away) return;
+  if (phase_ == Phase::forming) {
+    place->away = false;
+    // All who are to be called are here.
+    const bool all = std::ranges::none_of(round_->nodes, &RoundNode::away);
+    if (all && now < all_back_by_) wants_last_call_ = false;
+    return;
+  }
+  // Whoever was stopping its workers has begun it, and may not know yet why it ends.
+  const int round = round_->assignment.round;
+  const bool has_begun = join.held || (join.former && join.former->round.value_or(-1) >= round);
+  if (phase_ != Phase::resuming || has_begun) return;
+  place->away = false;
+  begin_forming(now, {.kind = Cause::Kind::node_lost,
+                      .text = "round " + std::to_string(round) + " had not begun on node " +
+                              join.node + " when the server was lost",
+                      .node = join.node});
+}
+
+// For one that still has workers of a round that is over.
+protocol::Restart Run::restart_for(const Join& join) const {
+  const int round = join.held->assignment.round;
+  if (round_ && round_->ended_by && round_->ended_by->round == round) return *round_->ended_by;
+  const std::string text =
+      "node " + join.node + " lost its place when its connection was lost; it joins anew";
+  return {.round = round,
+          .cause = {.kind = Cause::Kind::node_lost, .text = text, .node = join.node},
+          .restarts = restarts_,
+          .max_restarts = terms_.max_restarts,
+          .why = text};
 }
 
 // Has no place in the round, and would have this one.
@@ -167,13 +214,12 @@ void Run::lose_who_stays_away(Time now) {
   const auto lost = other ? other : awaited();
   if (!lost || (!other && now < back_by_)) return;
   const std::string& node = round_->assignment.nodes.at(*lost).node;
-  Cause cause{
-      .kind = Cause::Kind::node_lost,
-      .text = called(node, static_cast<int>(*lost)) + " is lost: " +
-              (other ? "another ddprun came in its place"
-                     : "it did not come back within " + span_text(terms_.reconnect_timeout)) +
-              (round_->server == server_.id ? "" : " after the server was lost"),
-      .node = node};
+  Cause cause{.kind = Cause::Kind::node_lost,
+              .text = called(node, static_cast<int>(*lost)) + " is lost: " +
+                      (other ? "another ddprun came in its place"
+                             : "it did not come back within " + span_text(back_within_)) +
+                      (round_->server == server_.id ? "" : " after the server was lost"),
+              .node = node};
   last_failure_ = cause;
   const bool too_few = own_members() < static_cast<std::size_t>(terms_.min_nodes);
   if (too_few && needs_all()) return abort(cause, kExitNodeLost, cause.text);

@@ -56,13 +56,13 @@ void Run::begin_forming(Time now, Cause cause) {
   for (const auto& [id, member] : members_)
     if (member.node_rank && round_node(id) != nullptr) told.push_back(id);
   const std::string reason = why;
-  send(std::move(told),
-       protocol::Restart{.round = round_->assignment.round,
-                         .cause = std::move(cause),
-                         .restarts = restarts_,
-                         .max_restarts = terms_.max_restarts,
-                         .why = std::move(why)},
-       reason);
+  protocol::Restart restart{.round = round_->assignment.round,
+                            .cause = std::move(cause),
+                            .restarts = restarts_,
+                            .max_restarts = terms_.max_restarts,
+                            .why = std::move(why)};
+  if (server_.durable) round_->ended_by = restart;
+  send(std::move(told), std::move(restart), reason);
 }
 
 void Run::form(Time now) {
@@ -117,7 +117,7 @@ void Run::begin_round(Time now, std::string why) {
     member.node_rank = static_cast<int>(round.nodes.size());
     set_busy_round(member, round.assignment.round);
     member.workers.clear();
-    round.nodes.push_back({.member = ids[i]});
+    round.nodes.push_back({.member = ids[i], .pid = member.join.pid});
     round.assignment.nodes.push_back(
         {.member = ids[i], .node = member.join.node, .nproc = member.join.nproc});
     round.assignment.world_size += member.join.nproc;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rendezvous/base/span_text.h"
+#include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/roster/footprint.h"
 #include "rendezvous/roster/wording.h"
 
@@ -43,16 +44,16 @@ std::size_t details(const protocol::Failed& failed) {
 
 // Whether a node that was started anew begins a run in the place of one without nodes. Where no
 // round has begun yet it is one of those that are awaited.
-bool is_another(const Run& run, const Join& join) {
-  return run.deserted() && (run.has_begun() || conflict(run.terms(), join));
+bool is_another(const Run& run, const Join& join, Time now) {
+  return run.deserted() && !run.awaits_all(now) && (run.has_begun() || conflict(run.terms(), join));
 }
 
 }  // namespace
 
 Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& message) {
   const auto it = run_of_.find(from.id);
-  if (it == run_of_.end()) return with_wake(first(now, from, message));
-  return with_wake(of_member(now, runs_.find(it->second), from.id, message));
+  if (it == run_of_.end()) return complete(first(now, from, message));
+  return complete(of_member(now, runs_.find(it->second), from.id, message));
 }
 
 // Whatever comes first, and whatever comes behind a question: each ends in a membership or in the
@@ -116,7 +117,7 @@ Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) 
     append(decision, after(now, entry, entry->second.run.on_lost(now, connection, how)));
   }
   finish_stacks(now, decision);
-  return with_wake(std::move(decision));
+  return complete(std::move(decision));
 }
 
 Decision Runs::on_time(Time now) {
@@ -133,7 +134,7 @@ Decision Runs::on_time(Time now) {
     append(decision, after(now, entry, entry->second.run.on_time(now)));
   }
   finish_stacks(now, decision);
-  return with_wake(std::move(decision));
+  return complete(std::move(decision));
 }
 
 Decision Runs::shut_down(const std::string& why) {
@@ -221,7 +222,8 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
     return answer(from.id, *word, "its run has ended while it was cut off");
   if (const auto why = stale(join)) return answer(from.id, protocol::Refused{*why}, *why);
   auto entry = runs_.find(join.run);
-  if (entry != runs_.end() && !join.former && is_another(entry->second.run, join)) forget(entry);
+  if (entry != runs_.end() && !join.former && is_another(entry->second.run, join, now))
+    forget(entry);
   auto why = refusal(now, join);
   while (why && why->for_want_of_room && make_room(join)) why = refusal(now, join);
   if (why) return answer(from.id, protocol::Refused{why->why}, why->why);
@@ -267,6 +269,7 @@ bool Runs::make_room(const Join& join) {
 void Runs::forget(Entries::iterator entry) {
   if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
   memory_ -= entry->second.bytes;
+  if (server_.durable) changes_["runs/" + entry->first].reset();
   runs_.erase(entry);
 }
 
@@ -280,6 +283,7 @@ Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
   const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
   memory_ += bytes - std::exchange(entry->second.bytes, bytes);
+  note_change(entry);
   if (entry->second.run.over()) append(decision, over(now, entry));
   return decision;
 }
@@ -299,14 +303,59 @@ Decision Runs::over(Time now, Entries::iterator entry) {
   return decision;
 }
 
-Decision Runs::with_wake(Decision decision) const {
+Decision Runs::restore(Time now, const std::vector<protocol::Record>& records) {
+  Decision decision;
+  for (const protocol::Record& record : records) {
+    if (const auto* end = std::get_if<protocol::EndRecord>(&record)) {
+      protocol::ServerMessage word =
+          end->abort ? protocol::ServerMessage(*end->abort) : protocol::ServerMessage(*end->closed);
+      last_words_.keep(end->run, end->run_directory, std::move(word), now + end->keep);
+      continue;
+    }
+    const auto& run = std::get<protocol::RunRecord>(record);
+    const auto [entry, is_new] = runs_.emplace(run.run, Entry{Run(server_, run, now), {}});
+    if (!is_new) continue;
+    entry->second.written = entry->second.run.mark();
+    append(decision, after(now, entry, entry->second.run.on_time(now)));
+  }
+  return complete(std::move(decision));
+}
+
+void Runs::note_change(Entries::iterator entry) {
+  if (!server_.durable) return;
+  const Run& run = entry->second.run;
+  if (run.over()) return note_end(entry->first, run);
+  if (entry->second.written == run.mark()) return;
+  entry->second.written = run.mark();
+  changes_["runs/" + entry->first] = protocol::encode(protocol::Record(run.record()));
+}
+
+void Runs::note_end(const std::string& run, const Run& over) {
+  changes_["runs/" + run].reset();
+  if (!over.last_word()) return;
+  protocol::EndRecord end{
+      .run = run, .run_directory = over.run_directory(), .keep = over.longest_return()};
+  if (const auto* abort = std::get_if<protocol::Abort>(&*over.last_word())) end.abort = *abort;
+  if (const auto* closed = std::get_if<protocol::Closed>(&*over.last_word())) end.closed = *closed;
+  changes_["ended/" + over.run_directory()] = protocol::encode(protocol::Record(std::move(end)));
+}
+
+Decision Runs::complete(Decision decision) {
+  set_wake(decision);
+  for (const std::string& directory : last_words_.take_forgotten())
+    if (server_.durable) changes_["ended/" + directory].reset();
+  for (auto& [key, value] : changes_) decision.changes.push_back({key, std::move(value)});
+  changes_.clear();
+  return decision;
+}
+
+void Runs::set_wake(Decision& decision) const {
   decision.wake_at.reset();
   if (!wakes_.empty()) decision.wake_at = wakes_.begin()->first;
   if (const auto at = last_words_.wake_at())
     decision.wake_at = std::min(decision.wake_at.value_or(*at), *at);
   for (const auto& [id, request] : stacks_)
     decision.wake_at = std::min(decision.wake_at.value_or(request.until), request.until);
-  return decision;
 }
 
 std::optional<std::string> Runs::control_refusal(const Peer& from, const std::string& run,

@@ -46,6 +46,8 @@ class Runs {
   // connections are no error.
   Decision on_closed(Time now, MemberId connection, const std::string& how);
   Decision on_time(Time now);
+  // Goes on with what the server before this one has left; first, and on a durable server only.
+  Decision restore(Time now, const std::vector<protocol::Record>& records);
   // The server is about to end: members are told why, and all runs are forgotten;
   // and so is whoever comes afterwards.
   Decision shut_down(const std::string& why);
@@ -65,7 +67,8 @@ class Runs {
   struct Entry {
     Run run;
     std::optional<Time> wake_at;
-    std::size_t bytes = 0;  // of it in memory_
+    std::size_t bytes = 0;                  // of it in memory_
+    std::optional<Run::Mark> written = {};  // of the record that was written last
   };
   using Entries = std::map<std::string, Entry>;
   struct StacksRequest {
@@ -90,7 +93,10 @@ class Runs {
   void forget(Entries::iterator entry);
   Decision after(Time now, Entries::iterator entry, Decision decision);
   Decision over(Time now, Entries::iterator entry);
-  Decision with_wake(Decision decision) const;
+  void note_change(Entries::iterator entry);
+  void note_end(const std::string& run, const Run& over);
+  Decision complete(Decision decision);
+  void set_wake(Decision& decision) const;
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
   Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);
   Decision ask(Time now, const Peer& from, const protocol::AskStacks& question);
@@ -111,6 +117,7 @@ class Runs {
   std::optional<std::string> stopping_;  // why
   std::size_t memory_ = 0;               // of runs_
   LastWords last_words_;
+  std::map<std::string, std::optional<std::string>> changes_;  // of the present decision
 };
 
 }  // namespace ddprun::roster

@@ -34,9 +34,17 @@ struct Close {
 
 using Effect = std::variant<Send, Close>;
 
-// Effects are carried out in their order.
+// What the next server has to find, should this one be lost: see protocol::Record.
+struct Change {
+  std::string key;                   // "runs/RUN", "ended/RUN_DIRECTORY"
+  std::optional<std::string> value;  // none: it is forgotten
+};
+
+// Effects are carried out in their order, and when the changes were written: nobody may be told
+// what the next server would not know.
 struct Decision {
   std::vector<Effect> effects;
+  std::vector<Change> changes;  // of a durable server only; each key once
   std::optional<Time> wake_at;  // call on_time then, or earlier; none: there is nothing to wait for
 };
 
@@ -50,6 +58,8 @@ struct Server {
   int ping_attempts = 3;
   // It has a token: the stores of its runs are for the nodes of the round alone.
   bool guarded = false;
+  // Another server may take its place, and finds there what decisions have changed.
+  bool durable = false;
 };
 
 // The connection that a message came from.

@@ -135,7 +135,8 @@ std::vector<ServerMessage> server_messages() {
       StacksAnswer{.nodes = {{"a", "/tmp/x", {}}, {"b", {}, "gone"}}},
       Challenge{.number = "12ab"},
       Answer{.proof = "34cd"},
-      StoreClients{.round = 3, .addresses = {"10.0.0.1", "fd00::1"}}};
+      StoreClients{.round = 3, .addresses = {"10.0.0.1", "fd00::1"}},
+      Elsewhere{.endpoint = "10.0.0.2:29400", .why = "it is the head"}};
 }
 
 TEST(RosterCodec, EveryAgentMessageComesBackWithEveryMember) {
@@ -147,6 +148,58 @@ TEST(RosterCodec, EveryAgentMessageComesBackWithEveryMember) {
     EXPECT_EQ(back->index(), message.index());
     EXPECT_EQ(json_of(*back), json);
   }
+}
+
+std::vector<Record> records() {
+  RunRecord run{.run = "r",
+                .node = "a",
+                .pid = 7,
+                .version = "0.1.0",
+                .min_nodes = 1,
+                .max_nodes = 2,
+                .max_restarts = 3,
+                .static_ranks = true,
+                .grow = false,
+                .join_timeout = 600s,
+                .last_call_timeout = 30s,
+                .reconnect_timeout = 5s,
+                .ping_interval = 5s,
+                .ping_attempts = 4,
+                .run_directory = "x1",
+                .next_round = 4,
+                .restarts = 1,
+                .last_failure = worker_failed()};
+  run.round = {.server = "s1", .assignment = two_nodes(), .nodes = {{7, false}, {8, true}}};
+  run.round->ended_by =
+      Restart{.round = 3, .cause = worker_failed(), .restarts = 1, .max_restarts = 2, .why = "w"};
+  const EndRecord end{.run = "r",
+                      .run_directory = "x1",
+                      .keep = 20s,
+                      .abort = Abort{.round = 3, .cause = worker_failed(), .exit_code = 3}};
+  return {run, end};
+}
+
+TEST(RosterCodec, EveryRecordComesBackWithEveryMember) {
+  ASSERT_EQ(records().size(), std::variant_size_v<Record>);
+  for (const Record& record : records()) {
+    const std::string json = encode(record);
+    const auto back = decode_record(json);
+    ASSERT_TRUE(back) << json << back.error().text;
+    EXPECT_EQ(back->index(), record.index());
+    EXPECT_EQ(encode(*back), json);
+  }
+}
+
+TEST(RosterCodec, ARecordThatDoesNotFitTogetherIsRefused) {
+  auto run = std::get<RunRecord>(records()[0]);
+  run.next_round = run.round->assignment.round;
+  EXPECT_FALSE(decode_record(encode(Record(run)))) << "the round would be begun twice";
+  run = std::get<RunRecord>(records()[0]);
+  run.round->nodes.pop_back();
+  EXPECT_FALSE(decode_record(encode(Record(run))));
+  auto end = std::get<EndRecord>(records()[1]);
+  end.closed = Closed{"w"};
+  EXPECT_FALSE(decode_record(encode(Record(end)))) << "how did it end?";
 }
 
 TEST(RosterCodec, EveryServerMessageComesBackWithEveryMember) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/roster/runs.h"
 
 namespace ddprun::roster {
@@ -37,16 +38,30 @@ inline Join node(const std::string& name, int min, int max) {
 
 class ServerOfRuns {
  public:
-  explicit ServerOfRuns(RunsOptions options = {}, bool embedded = false)
-      : options_(options), embedded_(embedded) {
+  explicit ServerOfRuns(RunsOptions options = {}, bool embedded = false, bool durable = false)
+      : options_(options), embedded_(embedded), durable_(durable) {
     start();
   }
+  static ServerOfRuns durable() { return ServerOfRuns({}, false, true); }
 
   // The server's process is killed and another one begins: all connections are gone.
   void kill_and_start() {
     for (MemberId id = 1; id <= last_; ++id) closed.insert(id);
     pings_.clear();
+    mute = false;
     start();
+  }
+
+  // The same, and the new one finds what the old one has written.
+  void fail_over() {
+    kill_and_start();
+    std::vector<Record> records;
+    for (const auto& [key, value] : kept) {
+      const auto record = decode_record(value);
+      ASSERT_TRUE(record) << key << ": " << record.error().text;
+      records.push_back(*record);
+    }
+    carry_out(runs->restore(now, records));
   }
 
   // Says the message on a new connection.
@@ -134,12 +149,25 @@ class ServerOfRuns {
   std::set<MemberId> closed;
   std::function<void(MemberId, const ServerMessage&)> watch;  // sees everything that is sent
   std::size_t messages = 0;                                   // sent so far, but pings
+  std::map<std::string, std::string> kept;                    // for the next server
+  std::size_t writes = 0;                                     // decisions that have changed it
+  bool mute = false;  // what is decided is written, and not told: the server is about to be lost
 
   // Of the present server.
   std::string id() const { return "s" + std::to_string(starts_); }
 
  private:
+  void keep(const Decision& decision) {
+    EXPECT_TRUE(durable_ || decision.changes.empty());
+    writes += decision.changes.empty() ? 0 : 1;
+    for (const Change& change : decision.changes) {
+      kept.erase(change.key);
+      if (change.value) kept[change.key] = *change.value;
+    }
+  }
   void carry_out(Decision decision) {
+    keep(decision);
+    if (mute) return;
     for (const Effect& effect : decision.effects) {
       if (const auto* close = std::get_if<Close>(&effect)) {
         EXPECT_FALSE(close->reason.empty());
@@ -169,13 +197,15 @@ class ServerOfRuns {
     runs = std::make_unique<Runs>(Server{.id = "s" + std::to_string(++starts_),
                                          .host = "hub",
                                          .version = "0.1.0",
-                                         .embedded = embedded_},
+                                         .embedded = embedded_,
+                                         .durable = durable_},
                                   options_);
     wake_at.reset();
   }
 
   RunsOptions options_;
   bool embedded_;
+  bool durable_;
   int starts_ = 0;
   MemberId last_ = 0;
   std::map<MemberId, std::vector<std::uint64_t>> pings_;  // not answered
