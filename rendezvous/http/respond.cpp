@@ -20,6 +20,8 @@ std::string_view reason(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 307:
+      return "Temporary Redirect";
     case 400:
       return "Bad Request";
     case 401:
@@ -110,6 +112,18 @@ Response respond(const Request& request, const std::function<View(const Wanted&)
   return get(path_of(request), view);
 }
 
+std::optional<Response> respond_elsewhere(const Request& request,
+                                          const std::optional<std::string>& endpoint,
+                                          const std::string& why, std::string_view scheme) {
+  const std::string_view path = path_of(request);
+  if (!is_read(request) || !path.starts_with('/') || path == "/healthz" || path == "/metrics")
+    return {};
+  if (!endpoint) return refusal(503, "there is no head now; come again: " + why);
+  Response response = refusal(307, "the head is rdzvd at " + *endpoint);
+  response.location = std::string(scheme) + "://" + *endpoint + request.target;
+  return response;
+}
+
 bool shows_runs(const Request& request) {
   const std::string_view path = path_of(request);
   return is_read(request) && (path == "/" || path == "/metrics" || path.starts_with(kRuns));
@@ -124,6 +138,7 @@ std::string to_bytes(const Response& response, bool head_only) {
   bytes.append(reason(response.status));
   bytes += "\r\nContent-Type: " + response.content_type;
   bytes += "\r\nContent-Length: " + std::to_string(response.body.size());
+  if (!response.location.empty()) bytes += "\r\nLocation: " + response.location;
   if (response.status == 405) bytes += "\r\nAllow: GET, HEAD";
   if (response.status == 401)
     bytes +=

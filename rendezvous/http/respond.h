@@ -21,6 +21,7 @@ struct Response {
   int status = 200;
   std::string content_type;
   std::string body;
+  std::string location = {};  // with status 307
 };
 
 //   GET /                   the status page
@@ -31,6 +32,12 @@ struct Response {
 // HEAD is answered as GET; any other method gets 405. `view` is asked only for what shows
 // it, and for no more than that.
 Response respond(const Request& request, const std::function<View(const Wanted&)>& view);
+
+// What a server that stands by answers: where the one that serves is, as HOST:PORT, or, when that
+// is not known, `why`. Nothing for what it answers itself: /healthz and /metrics.
+std::optional<Response> respond_elsewhere(const Request& request,
+                                          const std::optional<std::string>& endpoint,
+                                          const std::string& why, std::string_view scheme);
 
 // Why a request is not answered by a server with a token, where `is_token` says whether a text is
 // it; nothing if it may be answered. /healthz always is. The token is the password of HTTP's Basic,

@@ -25,10 +25,13 @@ RosterHost::RosterHost(asio::io_context& io, RosterHostOptions options, LimitedL
     : io_(io),
       options_(std::move(options)),
       log_(log),
-      runs_(options_.identity, options_.runs),
+      runs_(std::make_unique<roster::Runs>(options_.identity, options_.runs)),
       timer_(io),
       handshakes_(io, options_.handshake_timeout, [this](Id id) { on_handshake_timeout(id); }),
-      lingering_(io, options_.linger, [this](Id id) { on_linger_timeout(id); }) {}
+      lingering_(io, options_.linger, [this](Id id) { on_linger_timeout(id); }) {
+  if (options_.keeper != nullptr)
+    elsewhere_ = {.endpoint = {}, .why = "it is not known yet which rdzvd is the head"};
+}
 
 void RosterHost::take(Visitor visitor) {
   const Id id = ++last_id_;
@@ -43,8 +46,30 @@ void RosterHost::take(Visitor visitor) {
   session.start();
 }
 
+// Members of another server of this process must not be taken for this one's.
+void RosterHost::take_office(const std::string& id, const std::vector<protocol::Record>& records) {
+  elsewhere_.reset();
+  ++office_;
+  options_.identity.id = id;
+  runs_ = std::make_unique<roster::Runs>(options_.identity, options_.runs);
+  perform(runs_->restore(Clock::now(), records));
+}
+
+void RosterHost::stand_by(protocol::Elsewhere where) {
+  if (std::exchange(elsewhere_, std::move(where))) return;
+  ++office_;
+  waiting_.clear();
+  written_ = writes_;
+  runs_ = std::make_unique<roster::Runs>(options_.identity, options_.runs);
+  wake_at({});
+  while (!sessions_.empty()) forget(sessions_.begin()->first);
+}
+
 void RosterHost::shut_down(const std::string& why) {
-  perform(runs_.shut_down(why));
+  waiting_.clear();
+  written_ = writes_;
+  carry_out(runs_->shut_down(why).effects);
+  wake_at({});
   std::vector<Id> others;
   for (const auto& [id, session] : sessions_)
     if (!session->finishing()) others.push_back(id);
@@ -64,7 +89,17 @@ void RosterHost::on_message(RosterSession& session, const protocol::AgentMessage
   if (log_.wants(Severity::debug))
     log_.write(Severity::debug, "says",
                session.label() + " says " + std::string(type_name(message)));
-  perform(runs_.on_message(Clock::now(), session.peer(), message));
+  if (elsewhere_) return send_elsewhere(session);
+  if (may_speak()) perform(runs_->on_message(Clock::now(), session.peer(), message));
+}
+
+void RosterHost::send_elsewhere(RosterSession& session) {
+  std::string text;
+  protocol::encode(text, protocol::ServerMessage(*elsewhere_));
+  session.queue(counted_bytes(std::move(text), memory_));
+  session.flush();
+  session.finish();
+  lingering_.add(session.peer().id);
 }
 
 void RosterHost::on_stranger(RosterSession& session, const std::string& why) {
@@ -87,7 +122,7 @@ void RosterHost::on_input(RosterSession&) {
 
 void RosterHost::on_gone(RosterSession& session, const std::string& how) {
   const Id id = session.peer().id;
-  const bool told = session.finishing();
+  const bool told = session.closing();
   if (!told) log_.write(Severity::info, "lost", "lost " + session.label() + ": " + how);
   forget(id);
   if (!told) ended(id, how);
@@ -95,7 +130,7 @@ void RosterHost::on_gone(RosterSession& session, const std::string& how) {
 
 void RosterHost::on_handshake_timeout(Id id) {
   RosterSession* session = find(id);
-  if (session == nullptr || session->has_spoken() || session->finishing()) return;
+  if (session == nullptr || session->has_spoken() || session->closing()) return;
   drop(*session, "it sent no whole message within " +
                      std::to_string(options_.handshake_timeout.count()) + " ms");
 }
@@ -106,7 +141,7 @@ void RosterHost::on_linger_timeout(Id id) {
 
 void RosterHost::drop(RosterSession& session, const std::string& why) {
   const Id id = session.peer().id;
-  const bool told = session.finishing();
+  const bool told = session.closing();
   ++dropped_;
   log_.write(Severity::warning, "dropped",
              "closed the connection of " + session.label() + ": " + why);
@@ -115,7 +150,7 @@ void RosterHost::drop(RosterSession& session, const std::string& why) {
 }
 
 void RosterHost::ended(Id id, const std::string& how) {
-  perform(runs_.on_closed(Clock::now(), id, how));
+  if (may_speak()) perform(runs_->on_closed(Clock::now(), id, how));
 }
 
 // The session may be the one that is calling us: it goes when it has returned.
@@ -134,14 +169,47 @@ void RosterHost::say_idle() {
 }
 
 void RosterHost::perform(roster::Decision decision) {
+  wake_at(decision.wake_at);
+  if (options_.keeper == nullptr) return carry_out(decision.effects);
+  if (!decision.changes.empty()) write(decision);
+  // Of whoever gets its last word nothing is heard any more, though the word may have to wait.
+  for (const roster::Effect& effect : decision.effects)
+    if (const auto* close = std::get_if<roster::Close>(&effect))
+      for (const Id id : close->members)
+        if (RosterSession* session = find(id)) session->hear_no_more();
+  waiting_.push_back({writes_, std::move(decision.effects)});
+  release();
+}
+
+void RosterHost::write(roster::Decision& decision) {
+  ++writes_;
+  options_.keeper->write(std::move(decision.changes),
+                         [this, office = office_, alive = std::weak_ptr<bool>(alive_)] {
+                           if (!alive.expired() && office == office_) on_written();
+                         });
+}
+
+void RosterHost::on_written() {
+  ++written_;
+  release();
+}
+
+void RosterHost::release() {
+  while (!waiting_.empty() && waiting_.front().writes <= written_ && may_speak()) {
+    const std::vector<roster::Effect> effects = std::move(waiting_.front().effects);
+    waiting_.pop_front();
+    carry_out(effects);
+  }
+}
+
+void RosterHost::carry_out(const std::vector<roster::Effect>& effects) {
   std::vector<Id> touched;
-  for (const roster::Effect& effect : decision.effects) {
+  for (const roster::Effect& effect : effects) {
     if (const auto* send = std::get_if<roster::Send>(&effect))
       carry_out(*send, touched);
     else
       carry_out(std::get<roster::Close>(effect));
   }
-  wake_at(decision.wake_at);
   for (const Id id : touched)
     if (RosterSession* session = find(id)) session->flush();
   drop_slow(touched);
@@ -229,7 +297,7 @@ void RosterHost::wake_at(std::optional<roster::Time> at) {
   timer_.async_wait([this, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
     if (error || alive.expired()) return;
     armed_.reset();
-    perform(runs_.on_time(Clock::now()));
+    if (may_speak()) perform(runs_->on_time(Clock::now()));
   });
 }
 

@@ -33,6 +33,7 @@ WayIn way_in(const RosterServerOptions& options) {
 RosterServerOptions with_id(RosterServerOptions options) {
   if (options.identity.id.empty()) options.identity.id = random_id();
   options.identity.guarded = options.token != nullptr;
+  options.identity.durable = options.keeper != nullptr;
   return options;
 }
 
@@ -82,6 +83,7 @@ RosterHostOptions RosterServer::Impl::roster_options() {
           .max_memory_bytes = options_.max_memory_bytes / 4,
           .token = options_.token,
           .way_in = way_in(options_),
+          .keeper = options_.keeper,
           .on_idle = [this] {
             if (done_) return end_when_told();
             if (options_.on_idle) options_.on_idle();
@@ -91,13 +93,22 @@ RosterHostOptions RosterServer::Impl::roster_options() {
 HttpHostOptions RosterServer::Impl::page_options() {
   return {.token = options_.token,
           .way_in = way_in(options_),
-          .respond =
-              [this](const http::Request& request) {
-                return http::respond(request,
-                                     [this](const http::Wanted& wanted) { return view(wanted); });
-              },
+          .respond = [this](const http::Request& request) { return respond(request); },
           .timeout = options_.handshake_timeout,
           .max_memory_bytes = options_.max_memory_bytes / 4};
+}
+
+http::Response RosterServer::Impl::respond(const http::Request& request) const {
+  if (const auto& where = roster_.elsewhere())
+    if (const auto answer = http::respond_elsewhere(request, where->endpoint, where->why,
+                                                    options_.tls ? "https" : "http"))
+      return *answer;
+  return http::respond(request, [this](const http::Wanted& wanted) { return view(wanted); });
+}
+
+void RosterServer::Impl::take_office(const std::vector<protocol::Record>& records) {
+  options_.identity.id = random_id();
+  roster_.take_office(options_.identity.id, records);
 }
 
 bool RosterServer::Impl::serves(protocol::Dialect dialect) const {
@@ -231,6 +242,14 @@ void RosterServer::admit_store_clients(const std::vector<std::string>& addresses
 
 void RosterServer::set_token(std::shared_ptr<const guard::Token> token) {
   impl_->set_token(std::move(token));
+}
+
+void RosterServer::take_office(const std::vector<protocol::Record>& records) {
+  impl_->take_office(records);
+}
+
+void RosterServer::stand_by(protocol::Elsewhere where) {
+  impl_->stand_by(std::move(where));
 }
 
 bool RosterServer::idle() const {

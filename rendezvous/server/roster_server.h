@@ -17,6 +17,7 @@
 
 #include "rendezvous/base/result.h"
 #include "rendezvous/roster/runs.h"
+#include "rendezvous/server/keeper.h"
 #include "rendezvous/server/listener.h"
 #include "rendezvous/server/server.h"
 #include "rendezvous/server/severity.h"
@@ -64,6 +65,10 @@ struct RosterServerOptions {
   // most is dropped), a quarter for pages that are not read yet (503). The store has its own limit
   // in store_limits.
   std::uint64_t max_memory_bytes = 1 << 30;
+
+  // Where the runs are kept, for the next server to find them; the server then stands by until
+  // take_office(). Must outlive it. None: they live and end with this one.
+  Keeper* keeper = nullptr;
 
   // One line, without newline and printable. debug and info: what the roster decided and why.
   // warning: who was closed or refused and why. Of many lines alike within ten seconds only the
@@ -115,6 +120,12 @@ class RosterServer {
 
   // Newcomers have to show this one from now on. Not from a token to none, nor from none to one.
   void set_token(std::shared_ptr<const guard::Token> token);
+
+  // With a keeper: serves from now on, with the runs that the server before it has left.
+  void take_office(const std::vector<protocol::Record>& records);
+  // Closes the connections of agents and forgets the runs at once, without a word: they are
+  // somebody else's. Who comes is told `where`. Also where only that has changed.
+  void stand_by(protocol::Elsewhere where);
 
   // No agent is connected, and none still has to read a last word.
   bool idle() const;

@@ -31,6 +31,8 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
     roster_.set_token(token);
     pages_.set_token(token);
   }
+  void take_office(const std::vector<protocol::Record>& records);
+  void stand_by(protocol::Elsewhere where) { roster_.stand_by(std::move(where)); }
   bool idle() const { return roster_.connections() == 0; }
   std::vector<roster::Snapshot> snapshots() const;
   RosterServerStatistics statistics() const;
@@ -46,6 +48,7 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   ServerOptions port_options();
   RosterHostOptions roster_options();
   HttpHostOptions page_options();
+  http::Response respond(const http::Request& request) const;
   http::View view(const http::Wanted& wanted) const;
   void end_when_told();
 

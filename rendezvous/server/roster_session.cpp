@@ -58,11 +58,11 @@ void RosterSession::on_gone(const std::string& how) {
 
 void RosterSession::take(std::string_view bytes) {
   parser_.feed(bytes);
-  while (!finishing_ && read_message()) {
+  while (!closing() && read_message()) {
   }
-  if (finishing_) parser_ = {};  // whatever is left is not for us
+  if (closing()) parser_ = {};  // whatever is left is not for us
   count_unfinished();
-  if (!finishing_) owner_.on_input(*this);
+  if (!closing()) owner_.on_input(*this);
 }
 
 void RosterSession::count_unfinished() {

@@ -57,10 +57,14 @@ class RosterSession final : private Channel::Owner {
   bool has_spoken() const { return has_spoken_; }
   // Whether it was told its last word.
   bool finishing() const { return finishing_; }
+  // Whether it was, or will be.
+  bool closing() const { return finishing_ || deaf_; }
 
   // What it keeps: an unfinished message and unread answers, shared ones as its own.
   std::uint64_t held() const { return counted_ + unsent(); }
 
+  // What it says from now on is not heard any more; its last word is on its way.
+  void hear_no_more() { deaf_ = true; }
   // As Channel's.
   void queue(Bytes bytes);
   void flush();
@@ -95,6 +99,7 @@ class RosterSession final : private Channel::Owner {
   bool number_checked_ = false;
   bool has_spoken_ = false;
   bool finishing_ = false;
+  bool deaf_ = false;
 };
 
 }  // namespace ddprun::server

@@ -29,6 +29,20 @@ TEST(Respond, JsonOfAllRunsAndOfOne) {
   EXPECT_EQ(one.at("id"), "a b/ü");
 }
 
+TEST(Respond, AServerThatStandsBySendsReadersToTheHead) {
+  const auto answer = [](const std::string& target, std::optional<std::string> head) {
+    return respond_elsewhere({.method = "GET", .target = target}, head, "nobody yet", "https");
+  };
+  const auto moved = answer("/api/v1/runs/x?y", "h1:29400");
+  ASSERT_TRUE(moved);
+  EXPECT_THAT(to_bytes(*moved, false), HasSubstr("HTTP/1.1 307 Temporary Redirect\r\n"));
+  EXPECT_THAT(to_bytes(*moved, true),
+              HasSubstr("\r\nLocation: https://h1:29400/api/v1/runs/x?y\r\n"));
+  EXPECT_EQ(answer("/", {})->status, 503);
+  EXPECT_THAT(answer("/", {})->body, HasSubstr("nobody yet"));
+  for (const char* own : {"/healthz", "/metrics"}) EXPECT_FALSE(answer(own, "h1:29400")) << own;
+}
+
 TEST(Respond, WhatIsNotThereIsSaidInWords) {
   EXPECT_EQ(get("/api/v1/runs/nobody").status, 404);
   EXPECT_EQ(get("/api/v1/runs/").status, 404);
