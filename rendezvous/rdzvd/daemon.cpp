@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "rendezvous/base/version.h"
+#include "rendezvous/guard/handshake.h"
 #include "rendezvous/guard/token.h"
+#include "rendezvous/rdzvd/head.h"
 #include "rendezvous/rdzvd/log.h"
 #include "rendezvous/rdzvd/service_manager.h"
 #include "rendezvous/roster/wording.h"
@@ -33,7 +35,8 @@ using Tls = std::shared_ptr<guard::Tls>;
 constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
 constexpr std::chrono::seconds kBetweenStatus{10};
 constexpr rlim_t kFilesOfTls =
-    3;                            // descriptors of one connection: its own, and the pump's two ends
+    3;  // descriptors of one connection: its own, and the pump's two ends
+constexpr std::size_t kIdLength = 16;
 constexpr rlim_t kOwnFiles = 32;  // descriptors that are no connections
 
 std::string host_name() {
@@ -75,6 +78,9 @@ class Daemon {
 
  private:
   Result<void> listen();
+  Result<void> make_head();
+  std::string advertised() const;
+  void end_when_told();
   void hear_signals();
   void on_signal(int signal);
   void read_again();
@@ -88,9 +94,12 @@ class Daemon {
   asio::io_context io_{1};
   asio::signal_set signals_{io_};
   asio::steady_timer status_timer_{io_};
+  std::unique_ptr<Head> head_;  // with --state
   std::unique_ptr<server::RosterServer> server_;
+  std::string role_;  // with --state, for people
   Endpoint address_;
   bool ending_ = false;
+  int to_end_ = 0;  // so many have not been told yet
 };
 
 int Daemon::run() {
@@ -106,6 +115,11 @@ int Daemon::run() {
   log_.info("rdzvd " + std::string(version()) + " listens on " + to_text(address_));
   manager_.tell("READY=1");
   tell_status();
+  if (head_) {
+    log_.info("the state is in " + etcd::to_text(*options_.state) +
+              "; agents reach this rdzvd at " + advertised());
+    head_->start(advertised());
+  }
   io_.run();
   return 0;
 }
@@ -122,6 +136,7 @@ Result<void> Daemon::listen() {
   }
   if (!where.note.empty()) log_.warning(where.note);
   address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
+  if (const auto made = make_head(); !made) return made.error();
   const std::size_t connections =
       connection_limit(options_.max_connections, files, tls_ != nullptr);
   const std::size_t per_address =
@@ -133,7 +148,7 @@ Result<void> Daemon::listen() {
       .listener = std::move(*handed),
       .identity = {.host = host_name(), .version = std::string(version())},
       .http = options_.http,
-      .store = options_.store.value_or(token_ == nullptr && tls_ == nullptr),
+      .store = options_.store.value_or(token_ == nullptr && tls_ == nullptr && !options_.state),
       .store_limits = {.max_memory_bytes = options_.max_memory_bytes / 4 * 3},
       .handshake_timeout = options_.handshake_timeout,
       .max_connections = connections,
@@ -145,6 +160,7 @@ Result<void> Daemon::listen() {
       .max_unfinished_per_address =
           options_.max_unfinished_per_address.value_or((per_address + 1) / 2),
       .max_memory_bytes = options_.max_memory_bytes / 4,
+      .keeper = head_.get(),
       .log = [this](server::Severity severity,
                     const std::string& line) { log_.write(severity, line); },
       .log_from = log_.least()};
@@ -153,6 +169,40 @@ Result<void> Daemon::listen() {
   server_ = std::move(*server);
   address_.port = server_->port();
   return {};
+}
+
+// Agents are sent from one rdzvd to the other, so each needs an address for them.
+Result<void> Daemon::make_head() {
+  if (!options_.state) return {};
+  const bool everywhere = address_.host == "0.0.0.0" || address_.host == "::";
+  if (everywhere && !options_.advertise)
+    return Error{
+        "--state: this rdzvd listens on all addresses, and the others cannot know at which "
+        "one agents reach it; give --advertise HOST, or --listen HOST:PORT"};
+  head_ = std::make_unique<Head>(
+      io_,
+      HeadOptions{.place = *options_.state,
+                  .lease = options_.lease,
+                  .id = guard::random_number().substr(0, kIdLength)},
+      HeadHooks{.take_office =
+                    [this](const auto& records) {
+                      role_ = "the head, ";
+                      server_->take_office(records);
+                    },
+                .stand_by =
+                    [this](protocol::Elsewhere where) {
+                      role_ = "standing by, ";
+                      server_->stand_by(std::move(where));
+                    },
+                .log = [this](server::Severity severity,
+                              const std::string& line) { log_.write(severity, line); }});
+  return {};
+}
+
+std::string Daemon::advertised() const {
+  Endpoint where = options_.advertise.value_or(address_);
+  if (where.port == 0) where.port = address_.port;
+  return to_text(where);
 }
 
 void Daemon::hear_signals() {
@@ -174,8 +224,15 @@ void Daemon::on_signal(int signal) {
   log_.info(name + ": telling all agents, then ending");
   manager_.tell("STOPPING=1\nSTATUS=telling all agents");
   status_timer_.cancel();
+  to_end_ = head_ ? 2 : 1;
   server_->shut_down("rdzvd on " + host_name() + " was stopped by " + name, kTellingLimit,
-                     [this] { io_.stop(); });
+                     [this] { end_when_told(); });
+  if (head_) head_->resign([this] { end_when_told(); });
+}
+
+// The agents, and the other rdzvds.
+void Daemon::end_when_told() {
+  if (--to_end_ == 0) io_.stop();
 }
 
 // What cannot be read is left as it was.
@@ -204,7 +261,7 @@ void Daemon::read_again() {
 void Daemon::tell_status() {
   if (!manager_.exists() || ending_) return;
   const server::RosterServerStatistics now = server_->statistics();
-  manager_.tell("STATUS=listening on " + to_text(address_) + ", " +
+  manager_.tell("STATUS=" + role_ + "listening on " + to_text(address_) + ", " +
                 roster::count_text(now.runs, "run") + ", " +
                 roster::count_text(now.roster_connections, "agent"));
   status_timer_.expires_after(kBetweenStatus);

@@ -26,7 +26,17 @@ constexpr std::array kOptions{
     OptionText{"http", "on|off", "on", "serve the status page, JSON, metrics and health"},
     OptionText{"store", "on|off", "",
                "serve c10d store clients on the same port: one store for all of them. Default: on, "
-               "and off with a token, which such clients cannot show"},
+               "and off with a token, which such clients cannot show, and with --state, which does "
+               "not keep it"},
+    OptionText{"state", "etcd://HOST:PORT[,...][/PREFIX]", "",
+               "keep the runs in etcd, so that several rdzvd are one: one of them is the head, and "
+               "another takes its place when it is lost. Give ddprun all of them, with "
+               "--rdzv-endpoint HOST:PORT,HOST:PORT"},
+    OptionText{"advertise", "HOST[:PORT]", "",
+               "with --state: where agents reach this rdzvd. Default: where it listens, if that is "
+               "one address"},
+    OptionText{"state-lease", "SECONDS", "5",
+               "with --state: how long the others wait for a head that is silent; 2 to 60"},
     OptionText{"token-file", "FILE", "",
                "agents, rdzvctl and pages have to show the token in this file, which nobody else "
                "may read; else that of RDZV_TOKEN. SIGHUP reads the file again"},
@@ -58,6 +68,17 @@ constexpr std::array kOptions{
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
 // Below this agents of one large job already fail.
 constexpr std::uint64_t kLeastMemory = 64 << 20;
+
+Result<Endpoint> read_advertised(std::string_view text) {
+  auto endpoint = parse_endpoint(text);
+  if (!endpoint) return endpoint.error();
+  const std::string& host = endpoint->host;
+  if (host.empty() || host == "0.0.0.0" || host == "::")
+    return Error{"'" + std::string(text) +
+                 "' is no address of one host; write one at which the nodes reach this rdzvd"};
+  if (text == host || text == "[" + host + "]") endpoint->port = 0;
+  return endpoint;
+}
 
 std::optional<std::uint64_t> read_whole(std::string_view text) {
   std::uint64_t number = 0;
@@ -97,6 +118,19 @@ std::optional<Error> set(Options& options, const std::string& name, const std::s
       options.http = value == "on";
     else
       options.store = value == "on";
+  } else if (name == "state") {
+    const auto place = etcd::parse_place(value);
+    if (!place) return Error{"--state: " + place.error().text};
+    options.state = *place;
+  } else if (name == "advertise") {
+    const auto endpoint = read_advertised(value);
+    if (!endpoint) return Error{"--advertise: " + endpoint.error().text};
+    options.advertise = *endpoint;
+  } else if (name == "state-lease") {
+    const auto seconds = read_whole(value);
+    if (!seconds || *seconds < 2 || *seconds > 60)
+      return wrong(name, value, "a whole number of seconds from 2 to 60");
+    options.lease = std::chrono::seconds(*seconds);
   } else if (name == "token-file") {
     options.token_file = value;
   } else if (name == "tls-cert") {
@@ -196,6 +230,19 @@ Result<Options> read_words(const std::vector<std::string>& words) {
   return options;
 }
 
+// What is right by itself and wrong together.
+std::optional<Error> find_misfit(const Options& options) {
+  if (options.help || options.version) return {};
+  if (!options.state && options.advertise)
+    return Error{
+        "--advertise is for several rdzvd with one --state; leave it out, or give --state"};
+  if (options.state && options.store.value_or(false))
+    return Error{
+        "--store on: with --state another rdzvd may become the head, which would not have what is "
+        "in the store; leave it out"};
+  return {};
+}
+
 }  // namespace
 
 std::span<const OptionText> option_texts() {
@@ -204,6 +251,8 @@ std::span<const OptionText> option_texts() {
 
 Result<Options> parse_options(const std::vector<std::string>& words) {
   auto options = read_words(words);
+  if (options)
+    if (auto misfit = find_misfit(*options)) options = *misfit;
   // A word may hold anything, and the message goes to a terminal.
   if (!options) return Error{printable(options.error().text)};
   return options;

@@ -12,6 +12,7 @@
 
 #include "rendezvous/base/endpoint.h"
 #include "rendezvous/base/result.h"
+#include "rendezvous/etcd/place.h"
 #include "rendezvous/guard/tls.h"
 
 namespace ddprun::rdzvd {
@@ -19,7 +20,10 @@ namespace ddprun::rdzvd {
 struct Options {
   Endpoint listen;  // an empty host: all addresses
   bool http = true;
-  std::optional<bool> store;  // none: unless there is a token
+  std::optional<bool> store;  // none: unless there is a token, or a state
+  std::optional<etcd::Place> state;
+  std::optional<Endpoint> advertise;  // port 0: the one that is listened on
+  std::chrono::seconds lease{5};
   std::optional<std::string> token_file;
   guard::TlsFiles tls;
   std::optional<std::size_t> max_per_address;             // none: half of all; 0: no limit

@@ -29,6 +29,33 @@ TEST(Options, HaveDefaultsAndTakeBothSpellings) {
   EXPECT_EQ(all->log_level, "debug");
 }
 
+TEST(Options, AStateHasAPlaceAndALease) {
+  const auto all =
+      parse_options({"--state", "etcd://h1:1,h2:2/p", "--advertise", "head", "--state-lease=7"});
+  ASSERT_TRUE(all) << all.error().text;
+  EXPECT_EQ(all->state->members.size(), 2u);
+  EXPECT_EQ(all->state->prefix, "/p/");
+  EXPECT_EQ(all->advertise->host, "head");
+  EXPECT_EQ(all->advertise->port, 0) << "the one that is listened on";
+  EXPECT_EQ(all->lease, std::chrono::seconds(7));
+  EXPECT_EQ(parse_options({"--state=etcd://h", "--advertise=[fd00::1]:5"})->advertise->port, 5);
+}
+
+TEST(Options, AStateThatCannotBeIsRefused) {
+  const auto why = [](std::vector<std::string> words) {
+    const auto options = parse_options(words);
+    return options ? "taken" : options.error().text;
+  };
+  EXPECT_THAT(why({"--state", "etcds://h"}),
+              HasSubstr("--state: 'etcds://h': rdzvd does not speak"));
+  EXPECT_THAT(why({"--advertise", "h"}), HasSubstr("give --state"));
+  EXPECT_THAT(why({"--state=etcd://h", "--advertise=0.0.0.0:1"}),
+              HasSubstr("no address of one host"));
+  EXPECT_THAT(why({"--state=etcd://h", "--advertise=:1"}), HasSubstr("no address of one host"));
+  EXPECT_THAT(why({"--state=etcd://h", "--store=on"}), HasSubstr("leave it out"));
+  EXPECT_THAT(why({"--state-lease=1"}), HasSubstr("from 2 to 60"));
+}
+
 TEST(Options, DefaultsAreWhatTheTextsSay) {
   std::vector<std::string> words;
   for (const OptionText& option : option_texts()) {
