@@ -21,7 +21,10 @@ constexpr milliseconds kDrainPoll{5};
 constexpr milliseconds kStorePoll{20};
 constexpr milliseconds kStoreSilence{1000};  // then it is told that the store is kept
 constexpr milliseconds kLastWords{2000};     // for others to read theirs
-constexpr milliseconds kGoodbye{500};        // for the server to take ours
+// Of several rdzvds the next one may answer at once.
+constexpr milliseconds kPatienceWithOne{2'000};
+constexpr milliseconds kPatienceWithHead{10'000};  // which may have to wait for etcd
+constexpr milliseconds kGoodbye{500};              // for the server to take ours
 
 membership::Time now() {
   return std::chrono::steady_clock::now();
@@ -36,10 +39,11 @@ bool is_fixed(const Job& job) {
 }
 
 membership::MemberOptions member_options(const Job& job) {
-  return {.endpoint = cli::text_of(spec_of(job).endpoint.value),
+  return {.endpoint = cli::endpoints_text(spec_of(job)),
           .join_timeout = spec_of(job).conf.join_timeout,
           .reconnect_timeout = spec_of(job).conf.reconnect_timeout,
           .restart_backoff = job.spec.restart_backoff,
+          .several_servers = !spec_of(job).more_endpoints.empty(),
           .host_speaks = is_fixed(job) && spec_of(job).first_node_speaks()};
 }
 
@@ -122,6 +126,13 @@ void Membership::connect_to(const std::string& host) {
                                       .token = job_.token,
                                       .tls = tls_,
                                       .answer_timeout = spec.conf.read_timeout};
+  for (const cli::MeetingPoint& each : spec.more_endpoints)
+    options.others.push_back({each.host, each.port});
+  options.headless_patience = spec.conf.join_timeout;
+  if (!options.others.empty()) {
+    options.connect_timeout = options.handshake_timeout = kPatienceWithOne;
+    options.answer_timeout = std::min(options.answer_timeout, kPatienceWithHead);
+  }
   if (host_.undecided()) {
     options.connected_when_answered = true;
     // What leads here may take its time to find out that somebody listens.
@@ -212,6 +223,11 @@ Result<void> Membership::open_proxy(protocol::Assignment& assignment) {
   return {};
 }
 
+// As it was given, unless another one of several has answered.
+const std::string& Membership::server_host() const {
+  return connected_.host.empty() ? host_.host() : connected_.host;
+}
+
 void Membership::say_join(const membership::SayJoin& order) {
   if (store_port_ == 0 || order.fresh_store) {
     const auto port = fresh_store();
@@ -219,7 +235,7 @@ void Membership::say_join(const membership::SayJoin& order) {
     store_port_ = *port;
   }
   const bool everywhere = membership::is_loopback(connected_.local_address) &&
-                          !all_on_this_host(host_.host(), connected_.local_address);
+                          !all_on_this_host(server_host(), connected_.local_address);
   protocol::Join join = join_of(job_, connected_.local_address,
                                 everywhere ? addresses_for_others(interfaces(), default_address())
                                            : std::vector<std::string>{});
@@ -279,7 +295,7 @@ Result<std::uint16_t> Membership::fresh_store() {
     server::ServerOptions options;
     const std::string& here = connected_.local_address;
     const bool exactly = !spec_of(job_).local_addr &&
-                         (!membership::is_loopback(here) || all_on_this_host(host_.host(), here));
+                         (!membership::is_loopback(here) || all_on_this_host(server_host(), here));
     options.address = exactly ? here : "";
     options.guarded = job_.token != nullptr && store_key_.empty();
     if (!store_key_.empty()) {

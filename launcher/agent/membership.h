@@ -76,6 +76,7 @@ class Membership {
   void say_drained(const membership::SayDrained& order);
   void take_stacks(const membership::TakeStacks& order);
   void send(const protocol::AgentMessage& message);
+  const std::string& server_host() const;
   bool hosts_fixed_store() const;
   bool others_are_stopping() const;
   Result<std::uint16_t> fresh_store();

@@ -68,7 +68,9 @@ void ServerHost::ask_slurm() {
 }
 
 void ServerHost::find_host() {
-  if (membership::never_hosts(question_)) return hooks_.connect(question_.host);
+  // Where several rdzvds are one no node hosts anything.
+  if (!job_.spec.rendezvous.more_endpoints.empty() || membership::never_hosts(question_))
+    return hooks_.connect(question_.host);
   look_up();
 }
 

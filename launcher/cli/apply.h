@@ -25,8 +25,7 @@ struct Settings {
 struct Reading {
   enum class Kind {
     taken,
-    wrong,    // `text` says why, without the option's name
-    not_yet,  // the value is right, but for a later version of ddprun
+    wrong,  // `text` says why, without the option's name
   };
   Kind kind = Kind::taken;
   std::string text = {};
@@ -44,9 +43,6 @@ inline Reading taken() {
 }
 inline Reading wrong(std::string text) {
   return {Reading::Kind::wrong, std::move(text)};
-}
-inline Reading not_yet() {
-  return {Reading::Kind::not_yet};
 }
 
 // Puts what was read where it belongs.

@@ -37,18 +37,28 @@ Reading rdzv_id(const std::string& value, Settings& settings) {
 }
 
 Reading rdzv_backend(const std::string& value, Settings& settings) {
-  if (value == "etcd") return not_yet();
+  if (value == "etcd")
+    return wrong(
+        "'etcd': ddprun itself does not speak to etcd; start rdzvd --state etcd://HOST:PORT, two "
+        "or "
+        "three of them, and write --rdzv-backend c10d --rdzv-endpoint HOST:PORT,HOST:PORT with "
+        "where they listen");
   if (value == "etcd-v2")
-    return wrong("'etcd-v2' speaks a protocol that etcd has given up; write static, c10d or etcd");
-  static constexpr Choice<bool> kBackends[] = {{"static", false}, {"c10d", true}, {"etcd", false}};
+    return wrong("'etcd-v2' speaks a protocol that etcd has given up; write static or c10d");
+  static constexpr Choice<bool> kBackends[] = {{"static", false}, {"c10d", true}};
   return keep(read_choice<bool>(value, kBackends), settings, settings.rendezvous.by_arrival);
 }
 
 Reading rdzv_endpoint(const std::string& value, Settings& settings) {
-  const Result<Endpoint> endpoint = read_endpoint(value);
-  if (endpoint && !endpoint->port && value.find_first_not_of("0123456789") == std::string::npos)
+  auto endpoints = read_endpoints(value);
+  if (!endpoints) return wrong(endpoints.error().text);
+  Endpoint first = endpoints->front();
+  endpoints->erase(endpoints->begin());
+  if (!first.port && value.find_first_not_of("0123456789") == std::string::npos)
     return wrong("'" + value + "' has no host; write localhost:" + value);
-  return keep(endpoint, settings, settings.rendezvous.endpoint);
+  settings.rendezvous.endpoint = said(std::move(first), settings);
+  settings.rendezvous.more_endpoints = std::move(*endpoints);
+  return taken();
 }
 
 Reading rdzv_conf(const std::string& value, Settings& settings) {

@@ -81,6 +81,21 @@ Result<Sourced<MeetingPoint>> given_endpoint(const Question& q) {
                                endpoint.label};
 }
 
+// The others of several rdzvds. Each is told whole, for nobody chooses a port here.
+Result<std::vector<MeetingPoint>> more_endpoints(const Question& q) {
+  std::vector<MeetingPoint> more;
+  for (const Endpoint& each : q.given.more_endpoints) {
+    if (each.port.value_or(kArrivalPort) == 0)
+      return Error{q.given.endpoint->label + ": port 0 is no place to meet; write " +
+                   text_of(MeetingPoint{each.host, kArrivalPort})};
+    if (!each.port && !q.by_arrival)
+      return Error{q.given.endpoint->label + ": '" + each.host + "' has no port; write " +
+                   in_brackets(each.host) + ":PORT"};
+    more.push_back({each.host, each.port.value_or(kArrivalPort)});
+  }
+  return more;
+}
+
 // What was set in the environment and counts less than the engine.
 void add_overruled(const Question& q, const MeetingPoint& point,
                    std::vector<std::string>& notices) {
@@ -124,6 +139,9 @@ Result<FoundMeetingPoint> find_meeting_point(const RendezvousGiven& given, bool 
     const auto point = given_endpoint(q);
     if (!point) return point.error();
     found.point = *point;
+    auto more = more_endpoints(q);
+    if (!more) return more.error();
+    found.more = std::move(*more);
   } else {
     const Result<Host> host = find_host(q);
     if (!host) return host.error();

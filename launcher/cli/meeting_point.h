@@ -16,6 +16,7 @@ inline constexpr std::uint16_t kArrivalPort = 29'400;  // of an endpoint, for c1
 
 struct FoundMeetingPoint {
   Sourced<MeetingPoint> point;
+  std::vector<MeetingPoint> more;
   std::vector<std::string> from_environment;  // "MASTER_ADDR=node0": what was taken from there
   std::vector<std::string> notices;
 };

@@ -70,18 +70,18 @@ constexpr Option kOptions[] = {
              "--cluster; of one node a new one for each run",
      .torchrun = true},
     {.name = "rdzv-backend",
-     .metavar = "static|c10d|etcd",
+     .metavar = "static|c10d",
      .group = Group::rendezvous,
      .apply = apply::rdzv_backend,
      .help = "how nodes meet: by number (static) or as they come (c10d); the same for "
-             "one node. etcd is not available yet. Default: static",
+             "one node. Default: static",
      .torchrun = true},
     {.name = "rdzv-endpoint",
-     .metavar = "HOST[:PORT]",
+     .metavar = "HOST[:PORT],...",
      .group = Group::rendezvous,
      .apply = apply::rdzv_endpoint,
-     .help = "where nodes meet, in the place of --master-addr and --master-port. "
-             "Default port of c10d: 29400",
+     .help = "where nodes meet, in the place of --master-addr and --master-port; several where "
+             "rdzvd --state runs. Default port of c10d: 29400",
      .torchrun = true},
     {.name = "rdzv-conf",
      .metavar = "KEY=VALUE,...",

@@ -20,9 +20,7 @@ Exit usage_error(const std::string& text) {
 
 std::string not_yet_text(const Setting& setting) {
   if (setting.from_variable) return setting.label + "=" + setting.value + std::string(kNotYet);
-  // Some values of these options work, so the value belongs to what is refused.
-  const bool by_value = setting.option->apply != nullptr && setting.option->takes_value();
-  return setting.label + (by_value ? " " + setting.value : "") + std::string(kNotYet);
+  return setting.label + std::string(kNotYet);
 }
 
 // What is wrong with one setting; empty when it was taken.
@@ -44,8 +42,6 @@ std::string apply_setting(const Setting& setting, Settings& settings) {
       return {};
     case Reading::Kind::wrong:
       return setting.label + ": " + reading.text;
-    case Reading::Kind::not_yet:
-      return not_yet_text(setting);
   }
   return {};
 }

@@ -214,6 +214,11 @@ Result<void> settle_several_nodes(const Question& q, JobSpec& job) {
       find_meeting_point(q.given, spec.kind == Kind::by_arrival, q.allocation, q.environment);
   if (!found) return found.error();
   spec.endpoint = std::move(found->point);
+  spec.more_endpoints = std::move(found->more);
+  if (!spec.more_endpoints.empty() && q.given.conf &&
+      q.given.conf->value.conf.is_host.value_or(false))
+    return Error{q.given.conf->label + ": 'is_host=1': no node hosts the rendezvous where " +
+                 spec.endpoint.source + " names several rdzvd; leave it out"};
   std::ranges::move(found->notices, std::back_inserter(job.notices));
   if (auto settled = settle_node_rank(q, job); !settled) return settled.error();
   say_what_the_environment_gave(std::move(found->from_environment), job);
@@ -287,6 +292,12 @@ Result<void> settle_rendezvous(const RendezvousGiven& given, const Environment& 
 
 std::string text_of(const MeetingPoint& point) {
   return in_brackets(point.host) + ":" + std::to_string(point.port);
+}
+
+std::string endpoints_text(const RendezvousSpec& spec) {
+  std::string text = text_of(spec.endpoint.value);
+  for (const MeetingPoint& each : spec.more_endpoints) text += "," + text_of(each);
+  return text;
 }
 
 std::string in_brackets(const std::string& host) {

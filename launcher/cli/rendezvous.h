@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launcher/cli/environment.h"
 #include "launcher/cli/job_spec.h"
@@ -26,6 +27,7 @@ struct RendezvousGiven {
   std::optional<Said<int>> node_rank;
   std::optional<Said<bool>> by_arrival;  // --rdzv-backend: c10d is true, static is false
   std::optional<Said<Endpoint>> endpoint;
+  std::vector<Endpoint> more_endpoints;  // behind it, in the same option
   std::optional<Said<std::string>> master_addr;
   std::optional<Said<std::uint16_t>> master_port;
   std::optional<Said<std::string>> run_id;

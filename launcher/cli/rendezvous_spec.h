@@ -54,6 +54,8 @@ struct RendezvousSpec {
   std::optional<Sourced<int>> node_rank;
 
   Sourced<MeetingPoint> endpoint;  // empty with `alone`; else host and port are both set
+  // Where else the server may be: several rdzvds are one, and none of the nodes hosts it.
+  std::vector<MeetingPoint> more_endpoints;
   Sourced<std::string> run_id;
   RunIdOrigin run_id_origin = RunIdOrigin::random;
 
@@ -83,6 +85,8 @@ struct RendezvousSpec {
 
 // "node0:29500", "[::1]:29500".
 std::string text_of(const MeetingPoint& point);
+// All of them: "rdzv1:29400,rdzv2:29400".
+std::string endpoints_text(const RendezvousSpec& spec);
 
 // The host as it stands before a port: an IPv6 address in brackets.
 std::string in_brackets(const std::string& host);

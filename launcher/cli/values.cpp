@@ -128,6 +128,18 @@ Result<Endpoint> read_endpoint(std::string_view text) {
   return endpoint;
 }
 
+Result<std::vector<Endpoint>> read_endpoints(std::string_view text) {
+  std::vector<Endpoint> all;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const Result<Endpoint> endpoint = read_endpoint(text.substr(0, comma));
+    if (!endpoint) return endpoint.error();
+    all.push_back(*endpoint);
+    if (comma == std::string_view::npos) return all;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<std::string> read_host(std::string_view text) {
   if (text.find_first_of(" \t\r\n") != std::string_view::npos)
     return Error{quoted(text) + " is not a host: there is a blank in it"};

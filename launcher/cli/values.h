@@ -71,6 +71,8 @@ struct Endpoint {
   std::optional<std::uint16_t> port;
 };
 Result<Endpoint> read_endpoint(std::string_view text);
+// Several with commas between them: the places of several rdzvd that are one.
+Result<std::vector<Endpoint>> read_endpoints(std::string_view text);
 
 // --master-addr, --local-addr: a name or an address; an IPv6 one may have brackets, which are taken
 // off. A port behind it is an error.

@@ -32,11 +32,13 @@ void Member::connect(Time now, nanoseconds patience, nanoseconds pause) {
   connecting_since_ = now;
   say_at_ = now + kFirstWord;
   unreachable_.clear();
+  problem_.clear();
   give(Connect{patience, pause});
 }
 
 Orders Member::on_connected(Time) {
-  unreachable_ = "it takes connections and does not answer";
+  // Of several it may be one that stands by, and the client tells what there is to tell of all.
+  if (!options_.several_servers) unreachable_ = "it takes connections and does not answer";
   if (end_) return take();
   link_ = Link::joining;
   shows_place_ = assignment_ && (work_ == Work::running || work_ == Work::finished || failed_);
@@ -58,8 +60,8 @@ Orders Member::on_connected(Time) {
 
 Orders Member::on_unreachable(Time now, const std::string& why) {
   link_ = Link::connecting;
-  const bool changed = !unreachable_.empty() && unreachable_ != why;
-  unreachable_ = why;
+  const bool changed = !unreachable_.empty() && problem_ != why;
+  problem_ = unreachable_ = why;
   if (changed && now >= connecting_since_ + kFirstWord) say_at_ = now;
   say_unreachable(now);
   return take();
@@ -83,6 +85,7 @@ Orders Member::on_message(Time now, const protocol::ServerMessage& message) {
 
 void Member::on(Time now, const protocol::Welcome& message) {
   const bool back = welcome_.has_value();
+  other_server_ = back && welcome_->server != message.server;
   welcome_ = message;
   if (!assignment_) run_directory_ = message.run_directory;
   if (std::exchange(link_, Link::member) == Link::member) return;
@@ -244,7 +247,8 @@ void Member::look_for_first_server(Time now, const std::string& why) {
 }
 
 void Member::look_for_daemon(Time now, const std::string& why) {
-  const bool lasted = now >= member_since_ + kLasting;
+  const bool lasted =
+      now >= member_since_ + kLasting || (options_.several_servers && other_server_);
   if (lasted || !lost_since_) lost_since_ = now;
   const nanoseconds left = *lost_since_ + options_.reconnect_timeout - now;
   if (!lasted && left <= left.zero())

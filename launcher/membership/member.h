@@ -87,6 +87,8 @@ struct MemberOptions {
   nanoseconds join_timeout{};       // for reaching the server at all
   nanoseconds reconnect_timeout{};  // for finding a daemon again
   nanoseconds restart_backoff{};    // as supervise::RestartOptions
+  // Several rdzvds are one: that one head is lost soon says nothing about the next one.
+  bool several_servers = false;
   // The node that hosts the embedded server tells the user, in the same place, what the server has
   // told all of them.
   bool host_speaks = false;
@@ -188,12 +190,14 @@ class Member {
 
   Time began_{};                    // to look for the first server
   Time member_since_{};             // the last Welcome
+  bool other_server_ = false;       // than the last time
   std::optional<Time> lost_since_;  // the daemon, but for memberships that did not last
   Time round_began_{};
   std::vector<supervise::Attempt> attempts_;  // failed rounds, for the pause between them
   std::optional<Time> drain_at_;
   std::string cannot_host_;
   std::string unreachable_;           // why there is no connection; empty: nothing to say
+  std::string problem_;               // the client's last word about that
   std::string waiting_;               // what the server says of others, until it is told
   std::string spare_text_;            // the same, while this node is a spare: the last one
   std::optional<int> last_round_;     // that has begun here

@@ -52,7 +52,7 @@ std::string rendezvous_text(const cli::RendezvousSpec& spec) {
   std::string text = "rendezvous: " + std::string(cli::name_of(spec.kind)) + "\n";
   text += row("nodes", nodes_of(spec), spec.nodes_source) + node_rank_row(spec);
   const std::string& from = spec.endpoint.source;
-  text += row("endpoint", cli::text_of(spec.endpoint.value), from.empty() ? "not given" : from);
+  text += row("endpoint", cli::endpoints_text(spec), from.empty() ? "not given" : from);
   text += row("server", server_of(spec));
   text += row("run id", spec.run_id.value,
               spec.run_id.source.empty() ? "not given" : spec.run_id.source);

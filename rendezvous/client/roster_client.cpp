@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "rendezvous/base/span_text.h"
 #include "rendezvous/client/look_up.h"
@@ -39,11 +40,6 @@ tcp::endpoint tcp_endpoint(const Socket::endpoint_type& any) {
 constexpr const char* kNoAnswer = "no answer in time";
 constexpr const char* kSilent = "somebody takes connections there and says nothing";
 
-std::string endpoint_text(const RosterClientOptions& options) {
-  const bool v6 = options.host.find(':') != std::string::npos;
-  return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
-}
-
 // "Connection refused" within a sentence.
 std::string lower_first(std::string text) {
   if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a')
@@ -68,20 +64,22 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       : io_(io),
         options_(options),
         on_event_(std::move(on_event)),
+        patience_(patience),
         told_patience_(told_patience),
-        deadline_(Clock::now() + patience),
+        begun_(Clock::now()),
+        deadline_(begun_ + patience),
         first_pause_(first_pause),
         pause_(options.first_pause),
         socket_(io),
         step_(io),
         end_(io),
-        silence_(io) {}
+        silence_(io) {
+    targets_.push_back({{options.host, options.port}});
+    for (const Endpoint& other : options.others) targets_.push_back({other});
+  }
 
   void start() {
-    end_.expires_at(deadline_);
-    end_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_ && !self->answered_) self->give_up_in_time();
-    });
+    wait_for_end();
     if (first_pause_ > first_pause_.zero()) return look_up_after(first_pause_);
     look_up();
   }
@@ -117,6 +115,17 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     on_event_(std::move(event));
   }
 
+  void wait_for_end() {
+    end_.expires_at(deadline_);
+    end_.async_wait([self = shared_from_this()](error_code canceled) {
+      if (!canceled && !self->closed_ && !self->answered_) self->give_up_in_time();
+    });
+  }
+
+  // Where it is tried now.
+  const Endpoint& here() const { return redirect_ ? *redirect_ : targets_[at_].endpoint; }
+  bool by_turns() const { return targets_.size() > 1; }
+
   void look_up_after(std::chrono::nanoseconds pause) {
     step_.expires_after(pause);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
@@ -125,12 +134,12 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void look_up() {
-    problem_ = "looking up '" + options_.host + "' has no answer yet";
+    problem_ = "looking up '" + here().host + "' has no answer yet";
     step_.expires_after(options_.slow_look_up);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
       if (!canceled && !self->closed_) self->tell_problem();
     });
-    look_up_.emplace(io_, options_.host, [self = weak_from_this()](Result<Addresses> found) {
+    look_up_.emplace(io_, here().host, [self = weak_from_this()](Result<Addresses> found) {
       if (const auto alive = self.lock()) alive->on_looked_up(std::move(found));
     });
   }
@@ -139,7 +148,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (closed_) return;
     step_.cancel();
     if (!found)
-      return try_later("'" + options_.host +
+      return try_later("'" + here().host +
                        "' cannot be looked up: " + lower_first(found.error().text));
     addresses_ = std::move(*found);
     next_ = 0;
@@ -152,7 +161,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     error_code ignored;
     socket_.close(ignored);
     connected_ = false;
-    const tcp::endpoint to(addresses_[next_++], options_.port);
+    const tcp::endpoint to(addresses_[next_++], here().port);
     step_.expires_after(options_.connect_timeout);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
       error_code closed;
@@ -194,6 +203,11 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     begin_talk("");
   }
 
+  // Whoever is named as the head has to be that host.
+  std::shared_ptr<const guard::Tls> tls() const {
+    return here().host == options_.host ? options_.tls : options_.tls->for_peer(here().host);
+  }
+
   // What is said goes through a socket of our own, behind which TLS begins.
   void open_tls() {
     error_code ignored;
@@ -204,7 +218,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       return is_current ? connection : nullptr;
     };
     tls_end_ = {};
-    auto pumped = guard::pump_over(io_, std::move(secure), guard::TlsStream(options_.tls),
+    auto pumped = guard::pump_over(io_, std::move(secure), guard::TlsStream(tls()),
                                    {.on_open =
                                         [alive](const guard::TlsFacts& facts) {
                                           if (const auto self = alive())
@@ -226,16 +240,14 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (talks_) return;
     if (end.refused) return give_up_on_tls();
     if (closes_without_a_word())
-      return finish(RosterGaveUp{
-          endpoint_text(options_) + ": " + end.why +
+      return give_up(
+          ": " + end.why +
           "; if the server is to speak TLS start it with --tls-cert and --tls-key, else leave "
-          "--tls-ca out here"});
+          "--tls-ca out here");
     try_later(end.why);
   }
 
-  void give_up_on_tls() {
-    finish(RosterGaveUp{endpoint_text(options_) + ": TLS: " + tls_end_.why});
-  }
+  void give_up_on_tls() { give_up(": TLS: " + tls_end_.why); }
 
   void begin_talk(const std::string& binding) {
     talks_ = true;
@@ -246,7 +258,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       handshake_.emplace(options_.token, binding);
       protocol::encode(queued_, protocol::AgentMessage(handshake_->challenge()));
     } else if (!options_.connected_when_answered) {
-      tell(RosterConnected{local_address_});
+      tell_connected();
     }
     write();
   }
@@ -274,10 +286,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     // In TLS 1.3 a client talks before the server has looked at its certificate.
     if (tls_end_.refused) return give_up_on_tls();
     if (!received_any_ && closes_without_a_word())
-      return finish(RosterGaveUp{endpoint_text(options_) + " is neither ddprun nor rdzvd: for " +
-                                     span_text(options_.stranger_after) +
-                                     " it has closed each connection without a word",
-                                 true});
+      return give_up(" is neither ddprun nor rdzvd: for " + span_text(options_.stranger_after) +
+                         " it has closed each connection without a word",
+                     true);
     try_later("it closed the connection without a word");
   }
 
@@ -312,6 +323,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void open() {
     if (std::exchange(open_, true)) return;
+    targets_[at_].hopeless = false;
     first_silent_closing_.reset();
     problem_ = "it takes connections and does not answer";
     step_.expires_after(options_.answer_timeout);
@@ -320,7 +332,11 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       self->try_later("it takes connections and has not answered for " +
                       span_text(self->options_.answer_timeout) + " (read_timeout)");
     });
-    if (options_.connected_when_answered && !handshake_) tell(RosterConnected{local_address_});
+    if (options_.connected_when_answered && !handshake_) tell_connected();
+  }
+
+  void tell_connected() {
+    tell(RosterConnected{local_address_, here().host == options_.host ? "" : here().host});
   }
 
   void answered() {
@@ -330,8 +346,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void give_up_on_stranger(std::string_view bytes) {
-    finish(
-        RosterGaveUp{endpoint_text(options_) + " is taken by " + describe_stranger(bytes), true});
+    give_up(" is taken by " + describe_stranger(bytes), true);
   }
 
   void take(std::string_view json) {
@@ -342,6 +357,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (handshake_ && !handshake_->done()) return show_token(*message);
     if (const auto* ping = std::get_if<protocol::Ping>(&*message))
       return send(protocol::Pong{ping->id});
+    if (const auto* elsewhere = std::get_if<protocol::Elsewhere>(&*message))
+      return go_elsewhere(*elsewhere);
     answered();
     if (const auto* welcome = std::get_if<protocol::Welcome>(&*message)) {
       silence_limit_ = welcome->ping_interval * welcome->ping_attempts;
@@ -352,12 +369,11 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void show_token(const protocol::ServerMessage& message) {
     if (const auto* refused = std::get_if<protocol::Refused>(&message))
-      return finish(RosterGaveUp{endpoint_text(options_) + ": " + refused->why});
+      return give_up(": " + refused->why);
     const auto step = handshake_->on_message(message);
-    if (!step.stranger.empty())
-      return finish(RosterGaveUp{endpoint_text(options_) + ": " + step.stranger, true});
+    if (!step.stranger.empty()) return give_up(": " + step.stranger, true);
     if (step.say) send(*step.say);
-    if (handshake_->done()) tell(RosterConnected{local_address_});
+    if (handshake_->done()) tell_connected();
   }
 
   // Of another protocol only Refused is sure to be understood.
@@ -367,7 +383,29 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
                       std::to_string(protocol::kRosterProtocol);
     if (message)
       if (const auto* refused = std::get_if<protocol::Refused>(&*message)) why = refused->why;
-    finish(RosterGaveUp{endpoint_text(options_) + ": " + why});
+    give_up(": " + why);
+  }
+
+  // One word leads to the head; whoever is sent on from there finds it another time.
+  void go_elsewhere(const protocol::Elsewhere& elsewhere) {
+    bear_with_it();
+    told_.clear();  // the owner has heard of a connection since
+    const auto head = elsewhere.endpoint ? parse_endpoint(*elsewhere.endpoint) : Error{""};
+    if (!head || head->host.empty() || redirect_) return try_later("no head now: " + elsewhere.why);
+    drop();
+    redirect_ = *head;
+    look_up_after({});
+  }
+
+  // Somebody is there, and a head will be.
+  void bear_with_it() {
+    if (options_.headless_patience <= options_.headless_patience.zero()) return;
+    const Clock::time_point until =
+        std::min(Clock::now() + patience_, begun_ + options_.headless_patience);
+    if (until <= deadline_) return;
+    told_patience_ += until - deadline_;
+    deadline_ = until;
+    wait_for_end();
   }
 
   void watch_silence() {
@@ -396,7 +434,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
         });
   }
 
-  void try_later(std::string why) {
+  void drop() {
     error_code ignored;
     socket_.close(ignored);
     if (pump_) pump_->close();
@@ -405,12 +443,43 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     writing_.clear();
     queued_.clear();
     step_.cancel();
-    problem_ = std::move(why);
+  }
+
+  void try_later(std::string why) {
+    drop();
+    if (redirect_) why = "the head is to be at " + to_text(*redirect_) + ": " + why;
+    redirect_.reset();
+    targets_[at_].problem = std::move(why);
+    at_ = (at_ + 1) % targets_.size();
+    if (at_ != 0) return look_up_after({});
+    problem_ = problems();
     tell_problem();
     if (closed_) return;
     const milliseconds pause = pause_;
     pause_ = std::min(2 * pause_, options_.longest_pause);
     look_up_after(pause);
+  }
+
+  // What was found at each of them.
+  std::string problems() const {
+    if (!by_turns()) return targets_.front().problem;
+    std::string all;
+    for (const Target& each : targets_) {
+      if (each.problem.empty()) continue;
+      all += (all.empty() ? "" : "; ") + to_text(each.endpoint);
+      all += (each.problem.starts_with(' ') || each.problem.starts_with(':') ? "" : ": ") +
+             each.problem;
+    }
+    return all;
+  }
+
+  // There is no hope here. `what` goes behind the endpoint.
+  void give_up(const std::string& what, bool stranger = false) {
+    if (!by_turns() && !redirect_) return finish(RosterGaveUp{to_text(here()) + what, stranger});
+    if (!redirect_) targets_[at_].hopeless = true;
+    if (!std::ranges::all_of(targets_, &Target::hopeless)) return try_later(what);
+    targets_[at_].problem = what;
+    finish(RosterGaveUp{problems(), stranger});
   }
 
   void tell_problem() {
@@ -421,15 +490,28 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   // A try that has only begun has nothing to say yet; what the one before it has found does.
   void give_up_in_time() {
-    if (!connected_ && !told_.empty()) problem_ = told_;
-    finish(RosterGaveUp{endpoint_text(options_) + " could not be reached within " +
-                        span_text(told_patience_) + ": " + problem_});
+    if ((!connected_ || by_turns()) && !told_.empty()) problem_ = told_;
+    std::string where;
+    for (const Target& each : targets_)
+      where += (where.empty() ? "" : ",") + to_text(each.endpoint);
+    finish(RosterGaveUp{where + " could not be reached within " + span_text(told_patience_) + ": " +
+                        problem_});
   }
 
   boost::asio::io_context& io_;
   const RosterClientOptions options_;
   OnEvent on_event_;
+  struct Target {
+    Endpoint endpoint;
+    std::string problem = {};  // what was found there last
+    bool hopeless = false;
+  };
+  std::vector<Target> targets_;
+  std::size_t at_ = 0;                // of targets_
+  std::optional<Endpoint> redirect_;  // where that one says that the head is
+  std::chrono::nanoseconds patience_;
   std::chrono::nanoseconds told_patience_;
+  Clock::time_point begun_;
   Clock::time_point deadline_;
   std::chrono::nanoseconds first_pause_;
   milliseconds pause_;

@@ -1,5 +1,8 @@
 // An agent's connection to the server of its run: finds it, keeps it alive, says why it is gone.
 //
+// Where several rdzvds are one, all of them are tried by turns, and the one that answers says where
+// the head is. A head that is lost is looked for from the beginning.
+//
 // Messages are the owner's business; pings are answered here, so that an agent is alive as long as
 // its event loop is.
 #pragma once
@@ -12,7 +15,9 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "rendezvous/base/endpoint.h"
 #include "rendezvous/protocol/roster_messages.h"
 
 namespace ddprun::guard {
@@ -25,10 +30,16 @@ namespace ddprun::client {
 struct RosterClientOptions {
   std::string host;  // a name, or a literal without brackets
   std::uint16_t port = 0;
+  // More places where it may be.
+  std::vector<Endpoint> others = {};
+  // While rdzvds answer that there is no head now, the patience of connect() begins anew with each
+  // answer, up to this; 0: it does not.
+  std::chrono::nanoseconds headless_patience{};
   // The server has to know it, and is told nothing before it has shown that; none: so may not the
   // server have one.
   std::shared_ptr<const guard::Token> token = {};
-  // The server is reached by TLS, and its certificate has to be for `host`; none: without.
+  // The server is reached by TLS, and its certificate has to be for its host, here `host`; none:
+  // without.
   std::shared_ptr<const guard::Tls> tls = {};
   // Between two tries; doubles from the first to the longest. Nodes that are started together find
   // the server a few milliseconds later than they look for it.
@@ -50,6 +61,7 @@ struct RosterClientOptions {
 // more if the connection ends before the server has answered.
 struct RosterConnected {
   std::string local_address;  // a literal
+  std::string host = {};      // of the server, where it is not RosterClientOptions::host
 };
 // Nobody could be reached yet; trying goes on. Told when `why` changes.
 struct RosterUnreachable {

@@ -104,6 +104,12 @@ Result<std::shared_ptr<Tls>> Tls::client(const TlsFiles& files, const std::strin
   return make({.server = false, .files = files, .shared_key = {}, .peer = peer});
 }
 
+std::shared_ptr<const Tls> Tls::for_peer(const std::string& peer) const {
+  const std::shared_ptr<Tls> other(new Tls(*this));
+  other->description_.peer = peer;
+  return other;
+}
+
 Result<std::shared_ptr<Tls>> Tls::client_with(const std::string& shared_key) {
   return make({.server = false, .files = {}, .shared_key = shared_key, .peer = {}});
 }

@@ -36,6 +36,8 @@ class Tls {
   // The server's certificate has to be signed by the CA and to be for `peer`, a name or an address.
   // cert and key, if they are there, are shown to a server that asks for them.
   static Result<std::shared_ptr<Tls>> client(const TlsFiles& files, const std::string& peer);
+  // Of a client: the same files as they were read, for another server.
+  std::shared_ptr<const Tls> for_peer(const std::string& peer) const;
   // The server has to have the shared key.
   static Result<std::shared_ptr<Tls>> client_with(const std::string& shared_key);
 

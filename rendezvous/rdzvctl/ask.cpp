@@ -1,10 +1,12 @@
 #include "rendezvous/rdzvctl/ask.h"
 
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "rendezvous/client/connection.h"
 #include "rendezvous/guard/handshake.h"
+#include "rendezvous/guard/tls.h"
 #include "rendezvous/guard/token.h"
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/protocol/roster_frames.h"
@@ -43,7 +45,6 @@ class Talk {
   static Result<ServerMessage> decode(std::string_view frame) {
     auto message = protocol::decode_server_message(frame);
     if (!message) return Error{"the answer cannot be read: " + message.error().text};
-    if (const auto* refused = std::get_if<protocol::Refused>(&*message)) return Error{refused->why};
     return message;
   }
 
@@ -60,6 +61,7 @@ Result<void> show_token(Talk& talk, std::shared_ptr<const guard::Token> token,
   while (!handshake.done()) {
     const auto answer = talk.ask(next);
     if (!answer) return answer.error();
+    if (const auto* refused = std::get_if<protocol::Refused>(&*answer)) return Error{refused->why};
     const auto step = handshake.on_message(*answer);
     if (!step.stranger.empty()) return Error{step.stranger};
     if (step.say) next = *step.say;
@@ -74,25 +76,58 @@ std::string where_else(const Endpoint& server) {
          "--master-addr and --master-port of its ddprun";
 }
 
-}  // namespace
-
-Result<ServerMessage> ask(const Endpoint& server, const Keys& keys,
-                          const protocol::AgentMessage& question, std::chrono::milliseconds limit) {
-  const auto until = client::Clock::now() + limit;
-  const auto failed = [&](const std::string& why) { return Error{to_text(server) + ": " + why}; };
+Result<ServerMessage> ask_one(const Endpoint& server, const Keys& keys,
+                              const protocol::AgentMessage& question,
+                              client::Clock::time_point until) {
   auto connection = client::Connection::open(server.host, server.port, until);
-  if (!connection) return failed(connection.error().text + where_else(server));
+  if (!connection) return Error{connection.error().text + where_else(server)};
   if (keys.tls)
-    if (const auto secured = connection->secure(keys.tls, until); !secured)
-      return failed(secured.error().text);
+    if (const auto secured = connection->secure(keys.tls->for_peer(server.host), until); !secured)
+      return secured.error();
   const std::string binding = connection->binding();
   Talk talk(std::move(*connection), until);
   if (keys.token)
-    if (const auto shown = show_token(talk, keys.token, binding); !shown)
-      return failed(shown.error().text);
-  auto answer = talk.ask(question);
-  if (!answer) return failed(answer.error().text);
-  return answer;
+    if (const auto shown = show_token(talk, keys.token, binding); !shown) return shown.error();
+  return talk.ask(question);
+}
+
+// One that stands by says where the head is.
+Result<ServerMessage> ask_head(const Endpoint& server, const Keys& keys,
+                               const protocol::AgentMessage& question,
+                               client::Clock::time_point until) {
+  auto answer = ask_one(server, keys, question, until);
+  const auto* elsewhere = answer ? std::get_if<protocol::Elsewhere>(&*answer) : nullptr;
+  if (elsewhere == nullptr || !elsewhere->endpoint) return answer;
+  const auto head = parse_endpoint(*elsewhere->endpoint);
+  if (!head) return answer;
+  auto from_head = ask_one(*head, keys, question, until);
+  // It may have been lost a moment ago.
+  return from_head ? std::move(from_head) : std::move(answer);
+}
+
+constexpr std::chrono::milliseconds kPause{200};  // while there is no head
+
+}  // namespace
+
+Result<ServerMessage> ask(std::span<const Endpoint> servers, const Keys& keys,
+                          const protocol::AgentMessage& question, std::chrono::milliseconds limit) {
+  const auto until = client::Clock::now() + limit;
+  while (true) {
+    std::string problems;
+    bool headless = false;
+    for (const Endpoint& server : servers) {
+      auto answer = ask_head(server, keys, question, until);
+      const auto* elsewhere = answer ? std::get_if<protocol::Elsewhere>(&*answer) : nullptr;
+      const auto* refused = answer ? std::get_if<protocol::Refused>(&*answer) : nullptr;
+      if (refused != nullptr) return Error{to_text(server) + ": " + refused->why};
+      if (answer && elsewhere == nullptr) return answer;
+      headless = headless || elsewhere != nullptr;
+      problems += (problems.empty() ? "" : "; ") + to_text(server) + ": " +
+                  (elsewhere != nullptr ? "no head now: " + elsewhere->why : answer.error().text);
+    }
+    if (!headless || client::Clock::now() + kPause >= until) return Error{problems};
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace ddprun::rdzvctl

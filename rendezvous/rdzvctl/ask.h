@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include "rendezvous/base/endpoint.h"
 #include "rendezvous/base/result.h"
@@ -22,9 +23,10 @@ struct Keys {
 };
 
 // The server's answer to an AskStatus, AskCancel or AskStacks. It is asked only when it has shown
-// that it is the right one. Error: nobody who speaks the protocol is there, or it refused;
-// says which server and why.
-Result<protocol::ServerMessage> ask(const Endpoint& server, const Keys& keys,
+// that it is the right one. Of several `servers` the first that answers counts; one that stands by
+// leads to the head, and while there is none it is waited for. Error: nobody who speaks the
+// protocol is there, or it refused; says which server and why.
+Result<protocol::ServerMessage> ask(std::span<const Endpoint> servers, const Keys& keys,
                                     const protocol::AgentMessage& question,
                                     std::chrono::milliseconds limit);
 

@@ -67,11 +67,11 @@ template <class Answer>
 Result<Answer> ask_for(const Options& options, const Keys& keys,
                        const protocol::AgentMessage& question,
                        std::chrono::seconds limit = kLimit) {
-  auto message = ask(options.endpoint, keys, question, limit);
+  auto message = ask(options.endpoints, keys, question, limit);
   if (!message) return message.error();
   if (auto* answer = std::get_if<Answer>(&*message)) return std::move(*answer);
-  return Error{to_text(options.endpoint) + ": the answer is \"" + std::string(type_name(*message)) +
-               "\", which was not asked for"};
+  return Error{to_text(options.endpoints.front()) + ": the answer is \"" +
+               std::string(type_name(*message)) + "\", which was not asked for"};
 }
 
 protocol::AskStatus status_question(const Options& options) {
@@ -127,8 +127,8 @@ int stacks(const Options& options, const Keys& keys) {
 
 // Keys as the wire has them, so that those of every client can be seen.
 Result<client::StoreClient> connect_store(const Options& options) {
-  return client::StoreClient::connect({.host = options.endpoint.host,
-                                       .port = options.endpoint.port,
+  return client::StoreClient::connect({.host = options.endpoints.front().host,
+                                       .port = options.endpoints.front().port,
                                        .connect_timeout = kLimit,
                                        .retries = false,
                                        .reply_timeout = kLimit,
@@ -146,7 +146,8 @@ int list_keys(client::StoreClient& store) {
 int store_command(const Options& options) {
   auto store = connect_store(options);
   if (!store)
-    return fail(to_text(options.endpoint) + " lets nobody into a store: " + store.error().text +
+    return fail(to_text(options.endpoints.front()) +
+                " lets nobody into a store: " + store.error().text +
                 "; that of a round is at its workers' MASTER_ADDR:MASTER_PORT");
   if (options.command == Command::store_list) return list_keys(*store);
   if (options.command == Command::store_get) {

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   if (options->tls.any()) {
     auto tls =
         options->tls.ca
-            ? guard::Tls::client(options->tls, options->endpoint.host)
+            ? guard::Tls::client(options->tls, options->endpoints.front().host)
             : Error{"--tls-cert needs --tls-ca FILE, with the certificate of the server's CA"};
     if (!tls) {
       std::fprintf(stderr, "rdzvctl: %s\n", tls.error().text.c_str());

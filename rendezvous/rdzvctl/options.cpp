@@ -68,6 +68,19 @@ Result<Options> set_command(Options options, Words words) {
   return options;
 }
 
+Result<std::vector<Endpoint>> read_endpoints(std::string_view text) {
+  std::vector<Endpoint> all;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const auto endpoint = parse_endpoint(text.substr(0, comma));
+    if (!endpoint) return endpoint.error();
+    all.push_back(*endpoint);
+    if (all.back().host.empty()) all.back().host = "127.0.0.1";
+    if (comma == std::string_view::npos) return all;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<Options> read_words(const Words& words, const std::optional<std::string>& endpoint) {
   po::options_description known;
   known.add_options()("endpoint", po::value<std::string>(), "")(
@@ -104,10 +117,9 @@ Result<Options> read_words(const Words& words, const std::optional<std::string>&
   options.tls = {.cert = file("tls-cert"), .key = file("tls-key"), .ca = file("tls-ca")};
   const std::string where = given.contains("endpoint") ? given["endpoint"].as<std::string>()
                                                        : endpoint.value_or("127.0.0.1");
-  const auto parsed = parse_endpoint(where);
-  if (!parsed) return Error{"the endpoint: " + parsed.error().text};
-  options.endpoint = *parsed;
-  if (options.endpoint.host.empty()) options.endpoint.host = "127.0.0.1";
+  auto endpoints = read_endpoints(where);
+  if (!endpoints) return Error{"the endpoint: " + endpoints.error().text};
+  options.endpoints = std::move(*endpoints);
   return set_command(std::move(options),
                      given.contains("words") ? given["words"].as<Words>() : Words{});
 }
@@ -127,7 +139,9 @@ std::string help_text() {
       "Asks a rendezvous server, rdzvd or the one inside ddprun, about its runs.\n\n";
   for (const Usage& usage : kUsages) text += "  rdzvctl " + std::string(usage.usage) + "\n";
   return text +
-         "\n  --endpoint HOST:PORT  the server; else $RDZV_ENDPOINT, else 127.0.0.1:29400\n"
+         "\n  --endpoint HOST:PORT  the server, or several rdzvd --state with commas between them; "
+         "else\n"
+         "                        $RDZV_ENDPOINT, else 127.0.0.1:29400\n"
          "  --token-file FILE     the server's token, in a file that only you can read; else "
          "$RDZV_TOKEN\n"
          "  --tls-ca FILE         the server is reached by TLS; the certificate of its CA\n"

@@ -24,10 +24,10 @@ enum class Command {
 
 struct Options {
   Command command = Command::status;
-  Endpoint endpoint;
-  std::string run;    // empty: all
-  std::string key;    // of store commands
-  std::string value;  // of store_set
+  std::vector<Endpoint> endpoints;  // at least one; several where rdzvd --state runs
+  std::string run;                  // empty: all
+  std::string key;                  // of store commands
+  std::string value;                // of store_set
   bool json = false;
   std::optional<std::string> token_file;
   guard::TlsFiles tls;

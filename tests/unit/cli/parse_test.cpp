@@ -138,8 +138,7 @@ TEST(Parse, RefusesOtherBadValuesByTheirWord) {
   EXPECT_THAT(error_of({"--nnodes", "3:2", "p"}), HasSubstr("'3:2' is not a number of nodes"));
   EXPECT_THAT(error_of({"--nnodes", "0", "p"}), HasSubstr("'0' is not a number of nodes"));
   EXPECT_THAT(error_of({"--monitor-interval", "fast", "p"}), HasSubstr("'fast' is not a time"));
-  EXPECT_THAT(error_of({"--rdzv-backend", "etcd-v2", "p"}),
-              HasSubstr("write static, c10d or etcd"));
+  EXPECT_THAT(error_of({"--rdzv-backend", "etcd-v2", "p"}), HasSubstr("write static or c10d"));
   EXPECT_THAT(error_of({"--logs-specs", "mine", "p"}), HasSubstr("cannot be loaded by ddprun"));
 }
 
@@ -150,11 +149,11 @@ TEST(Parse, NamesValuesThatNobodyExpanded) {
   EXPECT_THAT(error_of({"--master-addr", "${HEAD}", "p"}), HasSubstr("'${HEAD}' was not replaced"));
 }
 
-TEST(Parse, RefusesByNameWhatIsNotBuiltYet) {
-  const auto not_yet = [](const std::string& name) {
-    return "ddprun: " + name + " is not available yet in this version of ddprun";
-  };
-  EXPECT_EQ(error_of({"--rdzv-backend", "etcd", "p"}), not_yet("--rdzv-backend etcd"));
+TEST(Parse, SaysWhatToDoInThePlaceOfEtcd) {
+  const std::string error = error_of({"--rdzv-backend", "etcd", "p"});
+  EXPECT_THAT(error, HasSubstr("--rdzv-backend: 'etcd': ddprun itself does not speak to etcd"));
+  EXPECT_THAT(error, HasSubstr("rdzvd --state etcd://HOST:PORT"));
+  EXPECT_THAT(error, HasSubstr("--rdzv-endpoint HOST:PORT,HOST:PORT"));
 }
 
 TEST(Parse, TakesValuesThatAskForWhatThereIsAnyway) {

@@ -90,6 +90,24 @@ TEST(Rendezvous, C10dTakesNodesAsTheyCome) {
             Kind::by_arrival);
 }
 
+TEST(Rendezvous, SeveralEndpointsAreThoseOfSeveralRdzvd) {
+  const Words options{"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=h1:1,[fd00::1]:2,h3"};
+  EXPECT_EQ(endpoints_text(spec_of(options)), "h1:1,[fd00::1]:2,h3:29400");
+  EXPECT_EQ(endpoints_text(spec_of(kStatic)), text_of(spec_of(kStatic).endpoint.value));
+  EXPECT_EQ(endpoints_text(spec_of({"--nnodes=2", "--node-rank=1", "--rdzv-endpoint=h1:1,h2:2"})),
+            "h1:1,h2:2");
+  EXPECT_THAT(error_of({"--nnodes=2", "--node-rank=1", "--rdzv-endpoint=h1:1,h2"}),
+              HasSubstr("'h2' has no port"));
+  EXPECT_THAT(error_of({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=h1,"}),
+              HasSubstr("'' is not an address"));
+  EXPECT_THAT(error_of({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=h1,h2:0"}),
+              HasSubstr("0"));
+  EXPECT_THAT(error_of(and_more(options, {"--rdzv-conf=is_host=1"})),
+              HasSubstr("'is_host=1': no node hosts the rendezvous where --rdzv-endpoint names "
+                        "several rdzvd"));
+  EXPECT_EQ(spec_of(and_more(options, {"--rdzv-conf=is_host=0"})).conf.is_host, false);
+}
+
 TEST(Rendezvous, ATokenComesFromAFileAndNeverFromTheCommandLine) {
   const auto file = spec_of(and_more(kStatic, {"--token-file=t"})).token_file;
   ASSERT_TRUE(file);

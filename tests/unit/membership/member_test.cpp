@@ -85,6 +85,27 @@ class MemberTest : public testing::Test {
                   .restart_backoff = 1s}};
 };
 
+// Heads of several rdzvds may be lost one soon after the other; each is another server.
+TEST(MemberOfSeveral, AHeadThatIsLostSoonIsNotTheSameOneAgain) {
+  for (const bool several : {true, false}) {
+    Member member({.endpoint = "a:1,b:1",
+                   .join_timeout = 600s,
+                   .reconnect_timeout = 5s,
+                   .several_servers = several});
+    member.start(kStart);
+    Time now = kStart;
+    Orders lost;
+    for (const char* server : {"s1", "s2", "s3"}) {
+      member.on_connected(now);
+      member.on_message(now,
+                        protocol::Welcome{.member = 1, .server = server, .run_directory = "r"});
+      now += 4s;  // to find it, of which the membership lasted nothing
+      lost = member.on_lost(now - 3900ms, "it was reset");
+    }
+    EXPECT_EQ(all<End>(lost).empty(), several);
+  }
+}
+
 TEST_F(MemberTest, JoinsAndBeginsItsRound) {
   EXPECT_EQ(only<Connect>(member_.start(kStart)).patience, 600s);
   EXPECT_FALSE(only<SayJoin>(member_.on_connected(kStart)).held);
