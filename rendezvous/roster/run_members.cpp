@@ -49,12 +49,11 @@ std::optional<MemberId> Run::holder_of(std::optional<int> node_rank) const {
 }
 
 Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
-  const bool newcomer = !join.former && place_of(join) == nullptr;
   Member& member =
       members_
           .insert_or_assign(
               from.id,
-              Member{.join = join, .address = from.address, .heard = now, .newcomer = newcomer})
+              Member{.join = join, .address = from.address, .heard = now, .newcomer = !join.former})
           .first->second;
   member.join.held.reset();
   count(member);

@@ -8,7 +8,7 @@ namespace {
 class TakeOver : public testing::Test {
  protected:
   Join joining(const std::string& name) const {
-    Join join = node(name, min_, 2);
+    Join join = node(name, min_, max_);
     join.max_restarts = max_restarts_;
     return join;
   }
@@ -41,6 +41,7 @@ class TakeOver : public testing::Test {
 
   ServerOfRuns server_ = ServerOfRuns::durable();
   int min_ = 2;
+  int max_ = 2;
   int max_restarts_ = 0;
   MemberId a_ = 0, b_ = 0;
 };
@@ -172,8 +173,10 @@ TEST_F(WithRestarts, ARestartThatNobodyHasHeardOfIsSpentOnce) {
 
 TEST_F(WithRestarts, WhoHasStoppedItsWorkersComesBackForTheNextRoundAtOnce) {
   min_ = 1;
+  max_ = 3;
   a_ = server_.connect(joining("a"));
   b_ = server_.connect(joining("b"));
+  server_.pass_alive(30s);
   fail_on_b();
   ASSERT_TRUE(server_.got<Restart>(a_));
   server_.fail_over();
@@ -182,7 +185,19 @@ TEST_F(WithRestarts, WhoHasStoppedItsWorkersComesBackForTheNextRoundAtOnce) {
   EXPECT_FALSE(server_.got<Assignment>(a)) << "the other one is on its way";
   const MemberId b = server_.connect(stopped("b", b_));
   EXPECT_EQ(server_.last<Assignment>(a).restarts, 1);
-  EXPECT_EQ(server_.last<Assignment>(b).nodes.size(), 2u);
+  EXPECT_EQ(server_.last<Assignment>(b).nodes.size(), 2u) << "nobody else is called";
+}
+
+TEST_F(WithRestarts, ARestartThatIsNotSpentAfterAllIsNotForTheNextEither) {
+  min_ = 1;
+  run();
+  fail_on_b();
+  ASSERT_EQ(server_.last<Restart>(a_).restarts, 1);
+  server_.reset(a_);  // its loss explains the failure
+  server_.fail_over();
+  const MemberId b = server_.connect(stopped("b", b_));
+  server_.pass_alive(31s);
+  EXPECT_EQ(server_.last<Assignment>(b).restarts, 0);
 }
 
 TEST_F(WithRestarts, TheLastCallIsForThoseOfTheRoundAlone) {
@@ -269,12 +284,14 @@ TEST_F(TakeOver, WhoeverHasFinishedAndGoneIsNotAwaited) {
   EXPECT_TRUE(server_.got<Closed>(a));
 }
 
-// A spare that is started just then must not begin another job under the same id.
-TEST_F(TakeOver, ANewcomerThatComesFirstIsNotTakenForANewJob) {
+// Spares that are started just then must not begin another job under the same id.
+TEST_F(TakeOver, NewcomersThatComeFirstAreNotTakenForANewJob) {
   min_ = 1;
   run();
   server_.fail_over();
   const MemberId c = server_.connect(joining("c"));
+  const MemberId d = server_.connect(joining("d"));
+  EXPECT_FALSE(server_.got<Assignment>(d));
   const MemberId a = server_.connect(holding("a", a_));
   const MemberId b = server_.connect(holding("b", b_));
   EXPECT_FALSE(server_.got<Refused>(a) || server_.got<Refused>(b));
