@@ -138,17 +138,8 @@ class Coordinator {
   }
 
   void add_local(const hosts::Node& node, const std::string& address) {
-    const hosts::Start& order = job_.order;
     auto& local = locals_.emplace_back(std::make_unique<LocalNode>(
-        io_,
-        LocalNodeOptions{
-            .node = node,
-            .nodes = order.nodes,
-            .directory = order.directory,
-            .words = hosts::words_of_node(order.options, order.files, order.command, node.index,
-                                          node.host),
-            .environment = hosts::merged_environment(environment_.entries(), order.environment),
-            .address = address},
+        io_, local_node_options(job_.order, node, environment_, address),
         LocalNodeHooks{.message = [this](const auto& message) { on_message(message); },
                        .full = [this](auto resume) { return wait_if_full(std::move(resume)); }}));
     // From the event loop: the others are not there yet.

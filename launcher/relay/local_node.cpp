@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "launcher/cli/environment.h"
 #include "launcher/cluster/allocation.h"
+#include "launcher/hosts/passed.h"
 #include "rendezvous/base/printable.h"
 
 namespace ddprun::relay {
@@ -37,6 +37,17 @@ void set(std::string_view name, const std::string& value, std::vector<std::strin
 }
 
 }  // namespace
+
+LocalNodeOptions local_node_options(const hosts::Start& order, const hosts::Node& node,
+                                    const cli::Environment& here, std::string address) {
+  return {.node = node,
+          .nodes = order.nodes,
+          .directory = order.directory,
+          .words = hosts::words_of_node(order.options, order.files, order.command, node.index,
+                                        node.host),
+          .environment = hosts::merged_environment(here.entries(), order.environment),
+          .address = std::move(address)};
+}
 
 LocalNode::LocalNode(boost::asio::io_context& io, LocalNodeOptions options, LocalNodeHooks hooks)
     : io_(io),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/cli/environment.h"
 #include "launcher/hosts/messages.h"
 #include "launcher/output/line_splitter.h"
 #include "launcher/relay/inlet.h"
@@ -23,6 +24,10 @@ struct LocalNodeOptions {
   std::vector<std::string> environment;  // without what is about nodes
   std::string address;                   // of this host, where node 0 listens if nobody says where
 };
+
+// For `node` as `order` has it, whatever branch that is for. `here`: the variables of this process.
+LocalNodeOptions local_node_options(const hosts::Start& order, const hosts::Node& node,
+                                    const cli::Environment& here, std::string address);
 
 struct LocalNodeHooks {
   // Lines, Listening, Report, and Ended or Out as the last.

@@ -17,7 +17,6 @@
 #include "launcher/cli/version.h"
 #include "launcher/hosts/meeting_address.h"
 #include "launcher/hosts/nodes.h"
-#include "launcher/hosts/passed.h"
 #include "launcher/output/console.h"
 #include "launcher/process/exit_codes.h"
 #include "launcher/relay/branches.h"
@@ -117,18 +116,9 @@ class Outpost {
     const std::string address = hosts::meeting_address(
         self.host.name, std::string(environment_.get("SSH_CONNECTION").value_or("")),
         agent::default_address());
-    node_.emplace(
-        io_,
-        LocalNodeOptions{
-            .node = self,
-            .nodes = order.nodes,
-            .directory = order.directory,
-            .words = hosts::words_of_node(order.options, order.files, order.command, self.index,
-                                          self.host),
-            .environment = hosts::merged_environment(environment_.entries(), order.environment),
-            .address = address},
-        LocalNodeHooks{.message = [this](const auto& message) { tell(message); },
-                       .full = when_full()});
+    node_.emplace(io_, local_node_options(order, self, environment_, address),
+                  LocalNodeHooks{.message = [this](const auto& message) { tell(message); },
+                                 .full = when_full()});
     const std::vector<hosts::Node> others(order.branch.begin() + 1, order.branch.end());
     branches_.emplace(io_, order, environment_.entries(),
                       BranchesHooks{.message = [this](const auto& message) { tell(message); },
