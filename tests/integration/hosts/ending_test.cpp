@@ -1,0 +1,148 @@
+// How a job of ddprun --hosts is stopped, sleeps and ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "launcher/process/children.h"
+#include "rendezvous/base/read_file.h"
+#include "tests/integration/hosts/stand_in.h"
+#include "tests/integration/support/terminal.h"
+
+namespace ddprun::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(StandIn, StopsATreeByOneSignalOrWhereItIsKilled) {
+  for (const int signo : {SIGTERM, SIGKILL}) {
+    Program program(ddprun_words(words("127.0.1.[1-36]:1", {"-q"},
+                                       {"sh", "-c", "echo up; exec sleep 1000", mark()})),
+                    {.limit = seconds(60)});
+    ASSERT_TRUE(program.wait_for_output("up", 36));
+    ::kill(program.pid(), signo);
+    EXPECT_TRUE(nobody_has(mark(), seconds(20))) << signo;
+    program.finish();
+  }
+}
+
+// Neither a stopped process nor a host without power closes a connection.
+TEST_F(StandIn, StopsWhereNobodyGivesOrdersAnyMore) {
+  Program program(
+      ddprun_words(words("127.0.0.2:1,127.0.0.3:1",
+                         {"-q", "--rdzv-conf", "keep_alive_interval=0.2,keep_alive_max_attempt=2"},
+                         {"sh", "-c", "echo up; while :; do sleep 0.05; done", mark()})),
+      {.limit = seconds(60)});
+  ASSERT_TRUE(program.wait_for_output("up", 2));
+  // Longer than the silence that is allowed: orders come.
+  EXPECT_FALSE(no_worker_of(mark(), std::chrono::milliseconds(2500)));
+  const pid_t launcher = process::children_of(program.pid()).front();
+  ::kill(launcher, SIGSTOP);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(20)));
+  ::kill(launcher, SIGCONT);
+  EXPECT_NE(program.finish().code, 0);
+}
+
+TEST_F(StandIn, StopsWhatSleepsWhereTheConnectionsAreCut) {
+  const std::string pipe = folder_.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Program program(ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                                     {"sh", "-c", "echo up; read line <>" + pipe, mark()})),
+                  {.limit = seconds(60)});
+  ASSERT_TRUE(program.wait_for_output("up", 2));
+  const pid_t launcher = process::children_of(program.pid()).front();
+  ::kill(program.pid(), SIGTSTP);
+  for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'T'));
+  for (const pid_t pid : {launcher, program.pid()}) EXPECT_TRUE(comes_to_state(pid, 'T'));
+  for (const pid_t shell : process::children_of(launcher)) ::kill(shell, SIGKILL);
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(10)));
+  EXPECT_EQ(program.finish().code, 125);
+}
+
+// The process of the host's ddprun that is `levels` below the remote shell gets SIGKILL.
+class Killed : public StandIn, public testing::WithParamInterface<int> {};
+
+TEST_P(Killed, IsBlamedOnItsHost) {
+  set("echo $$ > '" + folder_.path() + "'/$host");
+  for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
+    Program program(ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                                       {"sh", "-c", "echo up; exec sleep 1000", mark()})),
+                    {.limit = seconds(60)});
+    ASSERT_TRUE(program.wait_for_output("up", 2));
+    pid_t pid = std::stoi(*read_file(folder_.path() + "/" + host));
+    for (int level = 0; level < GetParam(); ++level) {
+      const auto children = process::children_of(pid);
+      ASSERT_FALSE(children.empty()) << level;
+      pid = children.front();
+    }
+    ::kill(pid, SIGKILL);
+    const Finished end = program.finish();
+    EXPECT_EQ(end.code, 125) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("ddprun: host " + host + ": "));
+    EXPECT_TRUE(nobody_has(mark(), seconds(20)));
+  }
+}
+
+// Its outer guardian, the guardian of the node, and the agent.
+INSTANTIATE_TEST_SUITE_P(Processes, Killed, testing::Values(1, 3, 4));
+
+// The words for a script on a terminal.
+std::string quoted(const Words& words) {
+  std::string line = "$DDPRUN";
+  for (const std::string& word : words) line += " '" + word + "'";
+  return line;
+}
+
+// `yes` goes on until its grace is over.
+TEST_F(StandIn, EndsByASignalThoughNobodyReadsItsOutput) {
+  std::string line = "cd '" + folder_.path() + "'; mkfifo pipe; exec 9<>pipe; ";
+  for (const std::string& word :
+       ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q", "--shutdown-timeout", "1"},
+                          {"sh", "-c", "echo > up.$RANK; trap \"\" TERM; exec yes"})))
+    line += " '" + word + "'";
+  line +=
+      " >pipe 9>&- & while [ ! -e up.0 ] || [ ! -e up.1 ]; do sleep 0.05; done; kill $!; wait $!";
+  const Finished end = run_shell(line, {.limit = seconds(60)});
+  EXPECT_EQ(end.code, 143) << end.err;
+  EXPECT_THAT(end.err, AllOf(HasSubstr("stopped by SIGTERM"), Not(HasSubstr("connection"))));
+  EXPECT_LT(end.took, seconds(8));
+}
+
+TEST_F(StandIn, ShowsHostAndRankOnATerminalAndStopsByAKey) {
+  Terminal terminal("set -m; " +
+                    quoted(words("127.0.0.2:1,127.0.0.3:1", {"-q", "--color=never"},
+                                 {"sh", "-c", "echo up; exec sleep 1000", mark()})) +
+                    "; echo status $?");
+  ASSERT_TRUE(terminal.shows("] up")) << terminal.screen();
+  ASSERT_TRUE(terminal.shows("] up")) << terminal.screen();
+  EXPECT_THAT(terminal.screen(),
+              AllOf(HasSubstr("[127.0.0.2] [0] up\r\n"), HasSubstr("[127.0.0.3] [1] up\r\n")));
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(terminal.shows("stopped by SIGINT")) << terminal.screen();
+  EXPECT_TRUE(nobody_has(mark(), seconds(10)));
+}
+
+TEST_F(StandIn, SleepsAndGoesOnWithTheShell) {
+  Terminal terminal(
+      "set -m; " +
+      quoted(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
+                   {"sh", "-c", "echo up $$; while :; do sleep 0.05; done", mark()})) +
+      "; echo asleep; read line; fg");
+  ASSERT_TRUE(terminal.shows("up ")) << terminal.screen();
+  ASSERT_TRUE(terminal.shows("up ")) << terminal.screen();
+  terminal.type(kCtrlZ);
+  ASSERT_TRUE(terminal.shows("asleep")) << terminal.screen();
+  int stopped = 0;
+  for (const pid_t pid : workers_of(mark())) stopped += comes_to_state(pid, 'T') ? 1 : 0;
+  EXPECT_EQ(stopped, 2);
+  terminal.type("\n");
+  for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'S'));
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(nobody_has(mark(), seconds(10)));
+}
+
+}  // namespace
+}  // namespace ddprun::test
