@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launcher/cli/options.h"
+#include "launcher/hosts/flow.h"
 #include "launcher/hosts/read_hosts.h"
 #include "launcher/hosts/remote_command.h"
 #include "rendezvous/base/printable.h"
@@ -125,7 +126,8 @@ Result<Job> make_job(const cli::Scan& scan, const cli::JobSpec& spec,
                    static_cast<std::uint32_t>(std::min(conf.join_timeout, kLongestSilence).count()),
                .silence_ms = longest_silence(conf),
                .grace_ms = static_cast<std::uint32_t>(
-                   std::min(spec.shutdown_timeout, kMostPatience).count())};
+                   std::min(spec.shutdown_timeout, kMostPatience).count()),
+               .credit = credit_of_stream(static_cast<int>(job.nodes.size()))};
   job.ping_interval = conf.keep_alive_interval;
   job.endpoint_given =
       is_given("rdzv-endpoint", scan, environment) || is_given("master-addr", scan, environment);

@@ -105,7 +105,7 @@ void fields(Archive& a, T& m) {
   a(m.version), a(m.branch), a(m.nodes), a(m.directory), a(m.options);
   a(m.files), a(m.command);
   a(m.environment), a(m.shell_words), a(m.remote_ddprun), a(m.own_path), a(m.patience_ms);
-  a(m.silence_ms), a(m.grace_ms);
+  a(m.silence_ms), a(m.grace_ms), a(m.credit);
 }
 template <class Archive, Is<Begin> T>
 void fields(Archive& a, T& m) {
@@ -117,6 +117,10 @@ void fields(Archive& a, T& m) {
 }
 template <class Archive, Is<Ping> T>
 void fields(Archive&, T&) {}
+template <class Archive, Is<Credit> T>
+void fields(Archive& a, T& m) {
+  a(m.index), a(m.stream), a(m.bytes);
+}
 template <class Archive, Is<Hello> T>
 void fields(Archive& a, T& m) {
   a(m.index);

@@ -39,6 +39,7 @@ struct Start {
   std::uint32_t patience_ms = 0;  // for the hosts of the branch to answer
   std::uint32_t silence_ms = 0;   // without a Ping for so long whoever has started us is gone
   std::uint32_t grace_ms = 0;     // for workers to end by themselves
+  std::uint32_t credit = 0;       // of each stream of each node, see flow.h
 
   friend bool operator==(const Start&, const Start&) = default;
 };
@@ -63,6 +64,15 @@ struct Signal {
 // The one who gives orders is still there. A host that has lost its power closes no connection.
 struct Ping {
   friend bool operator==(const Ping&, const Ping&) = default;
+};
+
+// Node `index` may send so much more of its lines for `stream`.
+struct Credit {
+  int index = 0;
+  int stream = 1;
+  std::uint32_t bytes = 0;
+
+  friend bool operator==(const Credit&, const Credit&) = default;
 };
 
 // ---- up; `index` is the place of the host in the whole list ----
@@ -121,7 +131,7 @@ struct Out {
 };
 
 using Message =
-    std::variant<Start, Begin, Signal, Hello, Lines, Listening, Report, Ended, Out, Ping>;
+    std::variant<Start, Begin, Signal, Hello, Lines, Listening, Report, Ended, Out, Ping, Credit>;
 
 // The bytes of a message, its length in front.
 std::string encode(const Message& message);

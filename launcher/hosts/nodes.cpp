@@ -134,43 +134,50 @@ const Nodes::State* Nodes::worst() const {
   return found;
 }
 
-Ending Nodes::ending() const {
-  Ending ending;
-  const bool out = std::ranges::any_of(states_, [](const State& s) { return s.out.has_value(); });
+std::vector<std::string> Nodes::failure() const {
+  const bool told =
+      std::ranges::all_of(states_, [](const State& s) { return s.report || s.ended || s.out; });
   std::vector<std::string> first_hand = reports(true);
+  if (!told || (stop_signal_ != 0 && first_hand.empty())) return {};
+  std::vector<std::string> lines = lines_of_hosts_out();
+  std::ranges::move(first_hand, std::back_inserter(lines));
+  return lines;
+}
+
+Ending Nodes::ending_by_user() const {
+  const auto lost =
+      std::ranges::count_if(states_, [](const State& s) { return s.out && !s.out->before_hello; });
+  std::string line = "ddprun: stopped by " + report::signal_name(stop_signal_);
+  if (!begun_) line += " before anything was started";
+  if (lost > 0)
+    line += "; the connection to " + std::to_string(lost) + " of " +
+            std::to_string(states_.size()) + " hosts was lost";
+  return {.code = 128 + stop_signal_, .by_signal = stop_signal_, .lines = {line + "\n"}};
+}
+
+// Who has only heard of the end says no more than who was there.
+std::vector<std::string> Nodes::second_hand(const State* bad) const {
+  std::vector<std::string> heard = reports(false);
+  if (bad == nullptr) return heard;
+  if (heard.size() > 1) heard.resize(1);
+  if (!heard.empty()) return heard;
+  const auto index = static_cast<std::size_t>(bad - states_.data());
+  return {"ddprun: host " + hosts_[index].name + ": its ddprun ended with " +
+          std::to_string(bad->ended->code) + " without a word\n"};
+}
+
+Ending Nodes::ending() const {
+  if (stop_signal_ != 0 && reports(true).empty()) return ending_by_user();
+  Ending ending{.lines = failure()};
+  const bool out = std::ranges::any_of(states_, [](const State& s) { return s.out.has_value(); });
   const State* bad = worst();
-  if (stop_signal_ != 0 && first_hand.empty()) {
-    const auto none = std::ranges::count_if(
-        states_, [](const State& s) { return s.out && !s.out->before_hello; });
-    ending.lines.push_back("ddprun: stopped by " + report::signal_name(stop_signal_) +
-                           (begun_ ? "" : " before anything was started") +
-                           (none > 0 ? "; the connection to " + std::to_string(none) + " of " +
-                                           std::to_string(states_.size()) + " hosts was lost"
-                                     : "") +
-                           "\n");
-    ending.code = 128 + stop_signal_;
-    ending.by_signal = stop_signal_;
-    return ending;
-  }
-  if (out) ending.lines = lines_of_hosts_out();
-  if (out) ending.code = process::kExitCannotWork;
-  std::ranges::move(first_hand, std::back_inserter(ending.lines));
-  if (out) return ending;
-  if (bad != nullptr) {
+  if (out) {
+    ending.code = process::kExitCannotWork;
+  } else if (bad != nullptr) {
     ending.code = bad->ended->code;
     ending.by_signal = bad->ended->by_signal;
   }
-  // Who has only heard of the end says no more than who was there.
-  if (ending.lines.empty()) {
-    std::vector<std::string> heard = reports(false);
-    if (bad != nullptr && heard.size() > 1) heard.resize(1);
-    std::ranges::move(heard, std::back_inserter(ending.lines));
-  }
-  if (bad != nullptr && ending.lines.empty()) {
-    const auto index = static_cast<std::size_t>(bad - states_.data());
-    ending.lines.push_back("ddprun: host " + hosts_[index].name + ": its ddprun ended with " +
-                           std::to_string(ending.code) + " without a word\n");
-  }
+  if (ending.lines.empty()) ending.lines = second_hand(bad);
   return ending;
 }
 

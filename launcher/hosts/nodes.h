@@ -61,6 +61,9 @@ class Nodes {
   bool any_silent() const;
   // Names of those of which nobody knows that they have ended.
   std::string running(std::size_t most = 5) const;
+  // What ending() is going to say of a failure, once each host has said its last words, has ended
+  // or is out; empty before, and where there is none.
+  std::vector<std::string> failure() const;
   // After over().
   Ending ending() const;
 
@@ -77,6 +80,8 @@ class Nodes {
   std::vector<std::string> lines_of_hosts_out() const;
   std::vector<std::string> reports(bool first_hand) const;
   const State* worst() const;
+  Ending ending_by_user() const;
+  std::vector<std::string> second_hand(const State* bad) const;
 
   std::vector<Host> hosts_;
   std::vector<State> states_;

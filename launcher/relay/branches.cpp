@@ -26,11 +26,11 @@ void Branches::open(std::vector<hosts::Node> nodes) {
   branch.nodes = std::move(nodes);
   branch.shell = std::make_unique<Shell>(
       io_, shell_, branch.nodes.front().host,
-      ShellHooks{.message = [this, &branch](
-                                hosts::Message message) { on_message(branch, std::move(message)); },
-                 .end = [this, &branch](bool answered,
-                                        const std::string& why) { on_end(branch, answered, why); },
-                 .full = hooks_.full});
+      ShellHooks{
+          .message = [this,
+                      &branch](hosts::Message message) { on_message(branch, std::move(message)); },
+          .end = [this, &branch](bool answered,
+                                 const std::string& why) { on_end(branch, answered, why); }});
   ++running_;
   hosts::Start order = order_;
   order.branch = branch.nodes;
@@ -68,6 +68,12 @@ void Branches::on_end(Branch& branch, bool answered, const std::string& why) {
 
 void Branches::send(const hosts::Message& message) {
   for (const auto& branch : branches_) branch->shell->send(message);
+}
+
+void Branches::send_to(int index, const hosts::Message& message) {
+  for (const auto& branch : branches_)
+    if (branch->shell->runs() && std::ranges::count(branch->nodes, index, &hosts::Node::index) > 0)
+      branch->shell->send(message);
 }
 
 void Branches::give_up_silent() {

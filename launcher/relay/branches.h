@@ -14,9 +14,8 @@
 namespace ddprun::relay {
 
 struct BranchesHooks {
-  std::function<void(hosts::Message)> message;             // Out of hosts that were lost, too
-  std::function<void()> changed;                           // a shell has ended
-  std::function<bool(std::function<void()> resume)> full;  // see Inlet
+  std::function<void(hosts::Message)> message;  // Out of hosts that were lost, too
+  std::function<void()> changed;                // a shell has ended
 };
 
 // Used on the thread that runs `io`; must outlive the last handler.
@@ -31,6 +30,8 @@ class Branches {
   void start(const std::vector<hosts::Node>& nodes);
   // To all hosts that answer.
   void send(const hosts::Message& message);
+  // On the way to host `index`; nothing where none leads there.
+  void send_to(int index, const hosts::Message& message);
   // Nobody is waited for any more who has not answered.
   void give_up_silent();
   void hang_up();

@@ -12,9 +12,9 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -24,13 +24,12 @@
 #include "launcher/hosts/job.h"
 #include "launcher/hosts/meeting_address.h"
 #include "launcher/hosts/nodes.h"
-#include "launcher/output/console.h"
 #include "launcher/output/prefix.h"
 #include "launcher/process/exit_codes.h"
 #include "launcher/relay/branches.h"
 #include "launcher/relay/local_node.h"
+#include "launcher/relay/screen.h"
 #include "rendezvous/base/read_file.h"
-#include "rendezvous/base/span_text.h"
 
 namespace ddprun::relay {
 namespace {
@@ -42,6 +41,7 @@ constexpr milliseconds kSilence{5'000};       // then it is said who is waited f
 constexpr milliseconds kSamePress{100};       // `timeout` and Slurm deliver twice
 constexpr milliseconds kBeyondGrace{10'000};  // for hosts that have not ended within their grace
 constexpr milliseconds kGoodbye{1'000};       // for remote shells to end by themselves
+constexpr milliseconds kLines{1'000};         // for the last lines of hosts that say how it ended
 constexpr milliseconds kSuspend{50};          // for the order to be on its way
 constexpr milliseconds kWithoutGuardian{500};
 
@@ -82,12 +82,12 @@ class Coordinator {
         spec_(spec),
         environment_(environment),
         nodes_(hosts_of(job_), job_.endpoint_given),
-        out_(output::Console::make(io_, STDOUT_FILENO)),
-        err_(output::Console::make(io_, STDERR_FILENO)),
+        screen_(io_, hosts::Debts(job_.order.nodes, job_.order.credit), screen_hooks()),
         guardian_fd_(link.alive.get()),
         guardian_(io_),
         signals_(io_, signals_to_read(spec), [this](int signo) { on_signal(signo); }),
         notice_(io_),
+        failure_notice_(io_),
         limit_(io_),
         ping_(io_),
         branches_(io_, job_.order, environment.entries(),
@@ -96,12 +96,7 @@ class Coordinator {
                        [this] {
                          check_over();
                          if (ending_) end_if_done();
-                       },
-                   .full = [this](auto resume) { return wait_if_full(std::move(resume)); }}) {
-    // Two buffers in front of one pipe would mix lines.
-    if (err_->same_file(*out_)) err_ = out_;
-    watch(out_, "stdout");
-    if (err_ != out_) watch(err_, "stderr");
+                       }}) {
     guardian_.open(
         std::move(link.alive),
         {.bytes = [](std::string_view) {}, .end = [this] { on_guardian_lost(); }, .full = {}});
@@ -140,8 +135,7 @@ class Coordinator {
   void add_local(const hosts::Node& node, const std::string& address) {
     auto& local = locals_.emplace_back(std::make_unique<LocalNode>(
         io_, local_node_options(job_.order, node, environment_, address),
-        LocalNodeHooks{.message = [this](const auto& message) { on_message(message); },
-                       .full = [this](auto resume) { return wait_if_full(std::move(resume)); }}));
+        LocalNodeHooks{.message = [this](const auto& message) { on_message(message); }}));
     // From the event loop: the others are not there yet.
     boost::asio::post(io_, [this, index = node.index, &local = *local] {
       const auto possible = local.check();
@@ -152,36 +146,53 @@ class Coordinator {
     });
   }
 
-  bool wait_if_full(std::function<void()> resume) {
-    output::Console& full = out_->full() ? *out_ : *err_;
-    if (!full.full() || stops_ > 0) return false;
-    paused_.push_back(std::move(resume));
-    full.call_when_drained([this] { read_on(); });
-    return true;
+  ScreenHooks screen_hooks() {
+    return {.give = [this](const hosts::Credit& credit) { give(credit); },
+            .empty =
+                [this] {
+                  if (ending_) end_if_done();
+                },
+            // `| head` is no reason to end hours of training, and no secret either.
+            .closed =
+                [this](const std::string& name) {
+                  note("nobody reads " + name +
+                       " any more; what follows is not shown, the job goes on");
+                }};
   }
 
-  void read_on() {
-    for (const auto& resume : std::exchange(paused_, {})) resume();
-  }
-
-  // Who wants an end waits for no reader: how the nodes end is behind what they have written.
-  void show(const hosts::Lines& lines) {
-    output::Console& console = lines.stream == STDERR_FILENO ? *err_ : *out_;
-    if (stops_ == 0 || !console.full()) console.append_lines("", lines.text);
+  void give(const hosts::Credit& credit) {
+    for (const auto& local : locals_)
+      if (local->index() == credit.index) return local->add(credit);
+    branches_.send_to(credit.index, credit);
   }
 
   void note(const std::string& text) {
-    if (spec_.verbosity != cli::Verbosity::quiet) err_->append_note("ddprun: " + text + "\n");
+    if (spec_.verbosity != cli::Verbosity::quiet) screen_.note("ddprun: " + text + "\n");
   }
 
   void on_message(const hosts::Message& message) {
-    if (const auto* lines = std::get_if<hosts::Lines>(&message)) return show(*lines);
+    if (const auto* lines = std::get_if<hosts::Lines>(&message)) return screen_.show(*lines);
     if (const auto* hello = std::get_if<hosts::Hello>(&message)) act(nodes_.on(*hello));
     if (const auto* out = std::get_if<hosts::Out>(&message)) act(nodes_.on(*out));
     if (const auto* listening = std::get_if<hosts::Listening>(&message)) act(nodes_.on(*listening));
     if (const auto* ended = std::get_if<hosts::Ended>(&message)) act(nodes_.on(*ended));
     if (const auto* report = std::get_if<hosts::Report>(&message)) nodes_.on(*report);
     check_over();
+    say_failure_soon();
+  }
+
+  void say(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+      if (said_.insert(line).second) screen_.note(line);
+  }
+
+  // Lines that nobody reads keep hosts from ending.
+  void say_failure_soon() {
+    if (ending_ || nodes_.failure().empty() || std::exchange(failure_known_, true)) return;
+    failure_notice_.expires_after(kLines);
+    failure_notice_.async_wait([this](boost::system::error_code canceled) {
+      if (!canceled && !ending_) say(nodes_.failure());
+    });
   }
 
   void act(const hosts::Action& action) {
@@ -228,7 +239,7 @@ class Coordinator {
     if (++stops_ > 2 && !nodes_.over())
       return give_up("a third stop signal, and not all hosts have ended: " + nodes_.running());
     stop(signo);
-    read_on();
+    screen_.hurry();
     check_over();
   }
 
@@ -267,8 +278,9 @@ class Coordinator {
     if (!nodes_.over() || ending_) return;
     ending_ = true;
     notice_.cancel();
+    failure_notice_.cancel();
     const hosts::Ending ending = nodes_.ending();
-    for (const std::string& line : ending.lines) err_->append_note(line);
+    say(ending.lines);
     decision_ = {.code = ending.code, .by_signal = ending.by_signal};
     boost::asio::post(io_, [this] { say_goodbye(); });
   }
@@ -277,8 +289,6 @@ class Coordinator {
   // slow reader of our output is, unless the user wants an end.
   void say_goodbye() {
     branches_.hang_up();
-    out_->on_empty([this] { end_if_done(); });
-    err_->on_empty([this] { end_if_done(); });
     limit_.expires_after(kGoodbye);
     limit_.async_wait([this](boost::system::error_code canceled) {
       if (canceled) return;
@@ -289,17 +299,8 @@ class Coordinator {
   }
 
   void end_if_done() {
-    const bool written = out_->empty() && err_->empty();
+    const bool written = screen_.empty();
     if (late_ ? written || stops_ > 0 : written && branches_.over()) io_.stop();
-  }
-
-  // `| head` is no reason to end hours of training, and no secret either.
-  void watch(const std::shared_ptr<output::Console>& console, const char* name) {
-    console->on_problem([this, name](int) {
-      note(std::string("nobody reads ") + name +
-           " any more; what follows is not shown, the job "
-           "goes on");
-    });
   }
 
   const hosts::Job job_;
@@ -307,21 +308,22 @@ class Coordinator {
   const cli::Environment& environment_;
   boost::asio::io_context io_;
   hosts::Nodes nodes_;
-  std::shared_ptr<output::Console> out_;
-  std::shared_ptr<output::Console> err_;
+  Screen screen_;
   int guardian_fd_;
   Inlet guardian_;
   agent::SignalReader signals_;
   boost::asio::steady_timer notice_;
+  boost::asio::steady_timer failure_notice_;
   boost::asio::steady_timer limit_;
   boost::asio::steady_timer ping_;
   Branches branches_;
   std::vector<std::unique_ptr<LocalNode>> locals_;
-  std::vector<std::function<void()>> paused_;  // who feeds a console that is full
+  std::set<std::string> said_;  // of how it ends
   report::ExitDecision decision_;
   Clock::time_point last_stop_;
   int stops_ = 0;
   bool stopping_ = false;
+  bool failure_known_ = false;
   bool ending_ = false;
   bool late_ = false;
 };

@@ -46,7 +46,8 @@ LocalNodeOptions local_node_options(const hosts::Start& order, const hosts::Node
           .words = hosts::words_of_node(order.options, order.files, order.command, node.index,
                                         node.host),
           .environment = hosts::merged_environment(here.entries(), order.environment),
-          .address = std::move(address)};
+          .address = std::move(address),
+          .credit = order.credit};
 }
 
 LocalNode::LocalNode(boost::asio::io_context& io, LocalNodeOptions options, LocalNodeHooks hooks)
@@ -54,8 +55,8 @@ LocalNode::LocalNode(boost::asio::io_context& io, LocalNodeOptions options, Loca
       options_(std::move(options)),
       hooks_(std::move(hooks)),
       child_(io),
-      out_(io),
-      err_(io),
+      out_(io, STDOUT_FILENO, options_.credit),
+      err_(io, STDERR_FILENO, options_.credit),
       channel_(io),
       timer_(io) {}
 
@@ -109,29 +110,40 @@ void LocalNode::begin(const hosts::Begin& order) {
     on_end();
   });
   if (!started) return be_out(started.error().text);
-  open_streams(*out, *err, *channel);
-}
-
-void LocalNode::open_streams(Pipe& out, Pipe& err, Pipe& channel) {
-  const auto lines = [this](Inlet& inlet, UniqueFd fd, output::LineSplitter& splitter, int stream) {
-    const auto show = [this, stream](std::string_view text) {
-      hooks_.message(hosts::Lines{options_.node.index, stream, std::string(text)});
-    };
-    inlet.open(std::move(fd),
-               {.bytes = [show, &splitter](std::string_view bytes) { splitter.feed(bytes, show); },
-                .end =
-                    [this, show, &splitter] {
-                      splitter.finish(show);
-                      on_end();
-                    },
-                .full = hooks_.full});
-  };
-  lines(out_, std::move(out.read), out_lines_, STDOUT_FILENO);
-  lines(err_, std::move(err.read), err_lines_, STDERR_FILENO);
-  channel_.open(std::move(channel.read),
+  open(out_, std::move(out->read));
+  open(err_, std::move(err->read));
+  channel_.open(std::move(channel->read),
                 {.bytes = [this](std::string_view bytes) { on_told(bytes); },
                  .end = [this] { on_end(); },
                  .full = {}});
+}
+
+void LocalNode::open(Stream& stream, UniqueFd fd) {
+  const auto show = [this, &stream](std::string_view text) {
+    stream.allowance.spend(text.size());
+    hooks_.message(hosts::Lines{options_.node.index, stream.number, std::string(text)});
+  };
+  stream.inlet.open(
+      std::move(fd),
+      {.bytes = [show, &stream](std::string_view bytes) { stream.lines.feed(bytes, show); },
+       .end =
+           [this, show, &stream] {
+             stream.lines.finish(show);
+             on_end();
+           },
+       .full =
+           [&stream](std::function<void()> resume) {
+             if (!stream.allowance.spent()) return false;
+             stream.go_on = std::move(resume);
+             return true;
+           }});
+}
+
+void LocalNode::add(const hosts::Credit& credit) {
+  Stream& stream = credit.stream == out_.number ? out_ : err_;
+  stream.allowance.add(credit.bytes);
+  if (stream.allowance.spent() || !stream.go_on) return;
+  std::exchange(stream.go_on, nullptr)();
 }
 
 void LocalNode::on_told(std::string_view bytes) {
@@ -146,14 +158,14 @@ void LocalNode::on_told(std::string_view bytes) {
 }
 
 void LocalNode::on_end() {
-  if (status_ && !out_.is_open() && !err_.is_open() && !channel_.is_open()) finish();
+  if (status_ && !out_.inlet.is_open() && !err_.inlet.is_open() && !channel_.is_open()) finish();
 }
 
 void LocalNode::finish() {
   if (std::exchange(over_, true)) return;
   timer_.cancel();
-  out_.drain_now();
-  err_.drain_now();
+  out_.inlet.drain_now();
+  err_.inlet.drain_now();
   channel_.drain_now();
   const bool exited = status_->kind == process::WaitStatus::Kind::exited;
   hooks_.message(hosts::Ended{.index = options_.node.index,

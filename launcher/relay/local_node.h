@@ -3,12 +3,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/cli/environment.h"
+#include "launcher/hosts/flow.h"
 #include "launcher/hosts/messages.h"
 #include "launcher/output/line_splitter.h"
 #include "launcher/relay/inlet.h"
@@ -23,6 +25,7 @@ struct LocalNodeOptions {
   std::vector<std::string> words;        // behind "ddprun"
   std::vector<std::string> environment;  // without what is about nodes
   std::string address;                   // of this host, where node 0 listens if nobody says where
+  std::uint32_t credit = 0;              // of each stream
 };
 
 // For `node` as `order` has it, whatever branch that is for. `here`: the variables of this process.
@@ -30,9 +33,8 @@ LocalNodeOptions local_node_options(const hosts::Start& order, const hosts::Node
                                     const cli::Environment& here, std::string address);
 
 struct LocalNodeHooks {
-  // Lines, Listening, Report, and Ended or Out as the last.
+  // Lines as far as there is credit, Listening, Report, and Ended or Out as the last.
   std::function<void(hosts::Message)> message;
-  std::function<bool(std::function<void()> resume)> full;  // see Inlet
 };
 
 // Used on the thread that runs `io`; must outlive the last handler.
@@ -47,12 +49,26 @@ class LocalNode {
   void begin(const hosts::Begin& order);
   // Passed on; where nothing was begun it has ended by it.
   void signal(int signo);
+  // More lines can be taken.
+  void add(const hosts::Credit& credit);
   bool over() const { return over_; }
   int index() const { return options_.node.index; }
 
  private:
   std::vector<std::string> own_environment(const hosts::Begin& order) const;
-  void open_streams(Pipe& out, Pipe& err, Pipe& channel);
+  // One of the two streams in which workers' lines come.
+  struct Stream {
+    Stream(boost::asio::io_context& io, int fd, std::uint32_t credit)
+        : number(fd), inlet(io), allowance(credit) {}
+
+    int number;  // as a worker has it
+    Inlet inlet;
+    output::LineSplitter lines = output::LineSplitter();
+    hosts::Allowance allowance;
+    std::function<void()> go_on = {};  // waits for credit
+  };
+
+  void open(Stream& stream, UniqueFd fd);
   void on_told(std::string_view bytes);
   void on_end();
   void finish();
@@ -62,11 +78,9 @@ class LocalNode {
   LocalNodeOptions options_;
   LocalNodeHooks hooks_;
   ChildProcess child_;
-  Inlet out_;
-  Inlet err_;
+  Stream out_;
+  Stream err_;
   Inlet channel_;
-  output::LineSplitter out_lines_;
-  output::LineSplitter err_lines_;
   hosts::Decoder decoder_;
   boost::asio::steady_timer timer_;
   std::optional<process::WaitStatus> status_;

@@ -72,6 +72,7 @@ class Outpost {
   void obey(hosts::Message message) {
     if (auto* start = std::get_if<hosts::Start>(&message)) return begin(std::move(*start));
     if (!node_) return;
+    if (const auto* credit = std::get_if<hosts::Credit>(&message)) return pass(*credit);
     branches_->send(message);
     if (const auto* order = std::get_if<hosts::Begin>(&message)) node_->begin(*order);
     const auto* signal = std::get_if<hosts::Signal>(&message);
@@ -81,6 +82,11 @@ class Outpost {
       silence_.cancel();
     else
       watch_silence();
+  }
+
+  void pass(const hosts::Credit& credit) {
+    if (credit.index == node_->index()) return node_->add(credit);
+    branches_->send_to(credit.index, credit);
   }
 
   // Who has lost its power, or the way to us, closes nothing.
@@ -97,14 +103,6 @@ class Outpost {
     check_end();
   }
 
-  std::function<bool(std::function<void()>)> when_full() {
-    return [this](std::function<void()> resume) {
-      if (!console_->full()) return false;
-      console_->call_when_drained(std::move(resume));
-      return true;
-    };
-  }
-
   void tell(const hosts::Message& message) {
     console_->append_raw(hosts::encode(message));
     check_end();
@@ -117,13 +115,11 @@ class Outpost {
         self.host.name, std::string(environment_.get("SSH_CONNECTION").value_or("")),
         agent::default_address());
     node_.emplace(io_, local_node_options(order, self, environment_, address),
-                  LocalNodeHooks{.message = [this](const auto& message) { tell(message); },
-                                 .full = when_full()});
+                  LocalNodeHooks{.message = [this](const auto& message) { tell(message); }});
     const std::vector<hosts::Node> others(order.branch.begin() + 1, order.branch.end());
     branches_.emplace(io_, order, environment_.entries(),
                       BranchesHooks{.message = [this](const auto& message) { tell(message); },
-                                    .changed = [this] { check_end(); },
-                                    .full = when_full()});
+                                    .changed = [this] { check_end(); }});
     longest_silence_ = std::chrono::milliseconds(order.silence_ms);
     grace_ = std::chrono::milliseconds(order.grace_ms);
     watch_silence();

@@ -66,7 +66,7 @@ void Shell::start(const hosts::Start& order, const std::vector<std::string>& env
   in_->append_raw(hosts::encode(order));
   out_.open(std::move(out->read), {.bytes = [this](std::string_view bytes) { on_bytes(bytes); },
                                    .end = [this] { check_end(); },
-                                   .full = hooks_.full});
+                                   .full = {}});
   err_.open(std::move(err->read), {.bytes =
                                        [this](std::string_view bytes) {
                                          err_lines_.feed(

@@ -24,7 +24,6 @@ struct ShellHooks {
   std::function<void(hosts::Message)> message;
   // The connection is over: why, for the user. Once, and nothing follows.
   std::function<void(bool answered, const std::string& why)> end;
-  std::function<bool(std::function<void()> resume)> full;  // see Inlet
 };
 
 // Used on the thread that runs `io`; must outlive the last handler.

@@ -111,6 +111,27 @@ TEST_F(StandIn, EndsByASignalThoughNobodyReadsItsOutput) {
   EXPECT_LT(end.took, seconds(8));
 }
 
+// What two ranks write stands before the pipe that nobody reads. Then one fails: it is named, and
+// when somebody reads all comes to its end.
+TEST_F(StandIn, NamesWhoFailedThoughNobodyReadsTheOutput) {
+  std::string line = "cd '" + folder_.path() + "'; mkfifo pipe; exec 9<>pipe; ";
+  for (const std::string& word : ddprun_words(
+           words("127.0.0.2:1,127.0.0.3:1", {},
+                 {"sh", "-c",
+                  "yes & before=; until now=$(grep wchar /proc/$!/io); [ \"$now\" = \"$before\" ]; "
+                  "do before=$now; sleep 0.2; done; [ $RANK = 1 ] && exit 3; exec sleep 1000"})))
+    line += " '" + word + "'";
+  line +=
+      " > pipe 2> err 9>&- & job=$!; until grep -q 'failed first' err || ! kill -0 $job; "
+      "do sleep 0.05; done; cat err; cat <&9 > all & reader=$!; wait $job; echo code $?; "
+      "kill $reader";
+  const Finished end = run_shell(line, {.limit = seconds(60)});
+  EXPECT_THAT(end.out, AllOf(HasSubstr("ddprun: rank 1 failed first: exit code 3"),
+                             HasSubstr("host 127.0.0.3"), HasSubstr("code 3\n")))
+      << end.err;
+  EXPECT_EQ(count_of("failed first", *read_file(folder_.path() + "/err")), 1);
+}
+
 TEST_F(StandIn, ShowsHostAndRankOnATerminalAndStopsByAKey) {
   Terminal terminal("set -m; " +
                     quoted(words("127.0.0.2:1,127.0.0.3:1", {"-q", "--color=never"},

@@ -20,7 +20,9 @@ Start some_order() {
           .remote_ddprun = "/x",
           .own_path = "/y",
           .patience_ms = 60'000,
-          .silence_ms = 7};
+          .silence_ms = 7,
+          .grace_ms = 30'000,
+          .credit = 4096};
 }
 
 std::vector<Message> all() {
@@ -28,6 +30,7 @@ std::vector<Message> all() {
           Begin{.for_first = true, .for_others = false, .host = "h", .port = 65'535},
           Signal{15},
           Ping{},
+          Credit{3, 2, 65'536},
           Hello{7},
           Lines{7, 2, "a\nb\n"},
           Listening{0, "10.0.0.1", 4711},

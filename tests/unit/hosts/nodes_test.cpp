@@ -135,6 +135,28 @@ TEST(Nodes, NeverEndBadlyWithoutAWord) {
               ElementsAre("ddprun: host b: its ddprun ended with 2 without a word\n"));
 }
 
+// Hosts whose lines nobody reads do not end.
+TEST(Nodes, TellWhatFailedWhenAllHaveSaidTheirLastWords) {
+  Nodes nodes = running();
+  nodes.on(Report{1, true, "ddprun: rank 1 failed first\n"});
+  nodes.on(Report{0, false, "ddprun: rank 1 failed, says a\n"});
+  EXPECT_THAT(nodes.failure(), IsEmpty());
+  nodes.on(Out{2, false, "the connection was lost"});
+  EXPECT_FALSE(nodes.over());
+  EXPECT_THAT(nodes.failure(), ElementsAre("ddprun: host c: the connection was lost\n",
+                                           "ddprun: rank 1 failed first\n"));
+}
+
+TEST(Nodes, HaveNoFailureWhereTheUserWantsAnEndOrAllIsWell) {
+  Nodes stopped = running();
+  stopped.on_stop_signal(2);
+  for (const int index : {0, 1, 2}) stopped.on(Out{index, false, "the connection was lost"});
+  EXPECT_THAT(stopped.failure(), IsEmpty());
+  Nodes well = running();
+  for (const int index : {0, 1, 2}) well.on(Report{index, false, "ddprun: done\n"});
+  EXPECT_THAT(well.failure(), IsEmpty());
+}
+
 TEST(Nodes, EndByTheUsersSignalAndSayItOnce) {
   Nodes nodes = running();
   nodes.on_stop_signal(2);
