@@ -139,8 +139,8 @@ constexpr Option kOptions[] = {
      .metavar = "LIST",
      .group = Group::hosts,
      .apply = apply::hosts,
-     .help = "start the job on these hosts, by ssh: a:8,b:8 with the workers of each, or a,b; "
-             "gpu[01-04], user@a, a:8:2222 with a port"},
+     .help = "start the job on these hosts, by ssh: a:8,b:8 with the workers of each, or a,b with "
+             "-n of each; gpu[01-04], user@a, a:8:2222 with a port"},
     {.name = "hostfile",
      .metavar = "FILE",
      .group = Group::hosts,

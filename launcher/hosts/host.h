@@ -11,7 +11,7 @@ struct Host {
   std::string name;                   // a name or an address, IPv6 without brackets
   std::string user = {};              // empty: whom the remote shell takes
   std::optional<std::uint16_t> port;  // of the remote shell; none: its own choice
-  std::optional<int> slots = {};      // workers there; none: as many as --nproc-per-node says
+  std::optional<int> slots = {};      // workers there; none: what --nproc-per-node says of each
 
   friend bool operator==(const Host&, const Host&) = default;
 };

@@ -39,18 +39,22 @@ Result<void> check_numbers(const cli::JobSpec& spec, const std::vector<Host>& ho
                  std::to_string(rendezvous.max_nodes) + ": the list has " +
                  std::to_string(hosts.size()) + (hosts.size() == 1 ? " host" : " hosts") +
                  "; leave " + rendezvous.nodes_source + " out"};
-  if (spec.workers.kind == cli::WorkerCount::Kind::unset) return {};
+  // Of hosts without a number it is --nproc-per-node's; where each has its own that would mean
+  // nothing.
+  const bool counts =
+      !std::ranges::all_of(hosts, [](const Host& host) { return host.slots.has_value(); });
+  if (counts || spec.workers.kind == cli::WorkerCount::Kind::unset) return {};
   const auto differs = std::ranges::find_if(hosts, [&](const Host& host) {
-    return host.slots && (spec.workers.kind != cli::WorkerCount::Kind::number ||
-                          *host.slots != spec.workers.number);
+    return spec.workers.kind != cli::WorkerCount::Kind::number ||
+           *host.slots != spec.workers.number;
   });
   if (differs == hosts.end()) return {};
   const std::string asked = spec.workers.kind == cli::WorkerCount::Kind::number
                                 ? " " + std::to_string(spec.workers.number)
                                 : "";
   return Error{"--nproc-per-node" + asked + " and " + text_of(*differs) +
-               ": both say how many workers a host has (ddprun's -n is for each host, not for all "
-               "of them); drop one of them"};
+               ": each host has a number of workers of its own, and -n (of each host, not of all "
+               "together) is for those without; drop one of them"};
 }
 
 bool is_given(std::string_view name, const cli::Scan& scan, const cli::Environment& environment) {

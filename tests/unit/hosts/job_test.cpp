@@ -45,10 +45,23 @@ TEST(Job, RefusesNumbersThatContradictEachOther) {
   EXPECT_EQ(wrong({"--hosts=a,b", "--nnodes=3", "--master-addr=a", "t"}),
             "--hosts a,b and --nnodes 3: the list has 2 hosts; leave --nnodes out");
   EXPECT_EQ(wrong({"--hosts=a,b", "--nnodes=2", "t"}), "right");
-  EXPECT_THAT(wrong({"--hosts=a:4,b:2", "-n", "4", "t"}),
-              HasSubstr("--nproc-per-node 4 and b:2: both say how many workers"));
+  EXPECT_THAT(
+      wrong({"--hosts=a:4,b:2", "-n", "4", "t"}),
+      HasSubstr("--nproc-per-node 4 and b:2: each host has a number of workers of its own"));
+  EXPECT_THAT(wrong({"--hosts=a:4,b:2", "-n", "gpu", "t"}),
+              HasSubstr("--nproc-per-node and a:4: "));
   EXPECT_EQ(wrong({"--hosts=a:4,b:4", "-n", "4", "t"}), "right");
   EXPECT_EQ(wrong({"--hosts=a,b", "-n", "4", "t"}), "right");
+}
+
+TEST(Job, TakesNprocPerNodeForHostsWithoutANumber) {
+  const auto job = job_of({"--hosts=a,b:1", "-n", "2", "t"});
+  ASSERT_TRUE(job) << job.error().text;
+  const std::string text = dry_run_text(*job, {false, false});
+  EXPECT_THAT(text, HasSubstr("--nproc-per-node=2 '--log-line-prefix-template=[${hostname}] ' "
+                              "--color=never --output=pipe t\n"));
+  EXPECT_THAT(text, HasSubstr("--output=pipe --nproc-per-node=1 t\n"));
+  EXPECT_EQ(wrong({"--hostfile=f", "-n", "gpu", "t"}, "a\nb slots=2\n"), "right");
 }
 
 TEST(Job, RefusesOptionsThatContradictEachOther) {
