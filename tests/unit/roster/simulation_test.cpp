@@ -3,48 +3,18 @@
 #include <list>
 #include <random>
 
-#include "tests/unit/roster/server_of_runs.h"
+#include "tests/unit/roster/witness.h"
 
 namespace ddprun::roster {
 namespace {
 
-constexpr int kNodes = 4;
-constexpr auto kReconnect = 5s;
-constexpr auto kSilence = 15s;
-
-// A node's agent as docs/protocol.md wants it, with workers that fail and stop when told to.
-struct Agent {
-  enum class State { off, waiting, working, stopping, finished };
-  std::string name;
-  int rank = 0;
-  MemberId id = 0;
-  MemberId place = 0;  // its id in `round`
-  std::string by;      // whose `round` it is
-  State state = State::off;
-  bool stopped = false;  // SIGSTOP: it answers nothing
-  bool away = false;     // cut off from the server, of which it hears nothing
-  Time returns_at{};
-  std::optional<Former> former;
-  std::string first_run;  // whose node it became with its first round
-  std::optional<Assignment> round;
-  std::size_t read = 0;  // messages
-  int pid = 0;
-  Time stops_at{};
-};
-
-struct World {
-  int min = 1;
-  int max_restarts = 0;
-  bool given_ranks = false;
-  bool kills = false;  // the server, too
-};
-
 class Simulation {
  public:
-  Simulation(unsigned seed, World world) : random_(seed), world_(world) {
-    server_.watch = [this](MemberId id, const ServerMessage& message) {
-      std::visit([&](const auto& each) { see(id, each); }, message);
-    };
+  Simulation(unsigned seed, World world)
+      : random_(seed),
+        world_(world),
+        witness_(server_, world, [this](MemberId id) { return agent_of(id); }) {
+    server_.watch = [this](MemberId id, const auto& message) { witness_.hear(id, message); };
     for (int i = 0; i < kNodes; ++i)
       agents_.push_back({.name = "node" + std::to_string(i), .rank = i});
   }
@@ -78,13 +48,8 @@ class Simulation {
     EXPECT_FALSE(server_.wake_at);
   }
 
-  int rounds() const { return rounds_; }
-  int aborts() const { return aborts_; }
-  int restarts() const { return restarts_; }
-  int losses() const { return losses_; }
+  const Witness& witness() const { return witness_; }
   int resumed() const { return resumed_; }  // rounds that outlived their server
-  int late() const { return late_; }        // nodes that were told an end that they had missed
-  int refused() const { return refused_; }  // nodes that came back even later, or to another run
 
  private:
   std::size_t below(std::size_t n) {
@@ -147,7 +112,7 @@ class Simulation {
     connecting_ = &agent;
     agent.id = server_.connect(join);
     connecting_ = nullptr;
-    if (join.former) run_of_.emplace(agent.id, join.former->run_directory);
+    if (join.former) witness_.comes_back(agent.id, join.former->run_directory);
   }
 
   // A round runs, and every agent would notice the loss of the server.
@@ -161,12 +126,11 @@ class Simulation {
   // the old server has ended the new one cannot know, so nobody may have missed it.
   void kill_server() {
     if (std::ranges::any_of(agents_, &Agent::away)) return;
-    ++kill_count_;
     killed_at_ = server_.now;
     server_.kill_and_start();
     ghosts_.clear();
     asked_.clear();
-    for (auto& [run, told] : told_) told = {.abort = told.abort, .closed = told.closed};
+    witness_.server_killed();
     for (Agent& agent : agents_) {
       const bool keeps =
           agent.state == Agent::State::working || agent.state == Agent::State::finished;
@@ -291,8 +255,9 @@ class Simulation {
   }
   void on(Agent& agent, const Assignment& round) {
     EXPECT_EQ(agent.state, Agent::State::waiting) << agent.name << " has workers of another round";
-    if (agent.first_run.empty()) agent.first_run = run_of_.at(agent.id);
-    EXPECT_EQ(agent.first_run, run_of_.at(agent.id)) << agent.name << " is a node of two jobs";
+    const std::string& run = witness_.run_of(agent.id);
+    if (agent.first_run.empty()) agent.first_run = run;
+    EXPECT_EQ(agent.first_run, run) << agent.name << " is a node of two jobs";
     agent.round = round;
     agent.place = agent.id;
     agent.by = server_.id();
@@ -312,115 +277,9 @@ class Simulation {
     agent.stops_at = server_.now + within(1500ms);
   }
 
-  // What the server says, in its order: the same to all of a run, and consistent.
-  template <class Message>
-  void see(MemberId, const Message&) {}
-  void see(MemberId id, const Welcome& welcome) {
-    const bool first = !run_of_.contains(id);
-    run_of_[id] = welcome.run_directory;
-    const Told& told = told_[welcome.run_directory];
-    EXPECT_FALSE(told.abort || told.closed) << "a run that has ended takes nobody";
-    const Agent* agent = agent_of(id);
-    if (first && agent != nullptr && agent->former) {
-      EXPECT_EQ(welcome.run_directory, agent->former->run_directory)
-          << agent->name << " came back to another run";
-    }
-  }
-  void see(MemberId id, const Assignment& round) {
-    Told& told = told_[run_of_.at(id)];
-    if (told.rounds.contains(round.round)) {
-      const Assignment& first = told.rounds.at(round.round);
-      EXPECT_EQ(first.world_size, round.world_size);
-      EXPECT_EQ(first.restarts, round.restarts);
-      EXPECT_EQ(first.nodes.size(), round.nodes.size());
-    } else {
-      check_round(told, round);
-      told.rounds[round.round] = round;
-    }
-  }
-  void see(MemberId id, const Restart& restart) {
-    // To one that comes back after its round has ended, whatever ended it.
-    if (restart.cause.text.find("it joins anew") != std::string::npos) return;
-    Told& told = told_[run_of_.at(id)];
-    const bool by_worker = restart.cause.kind == Cause::Kind::worker_failed;
-    if (told.restarts.emplace(restart.round, restart).second) ++(by_worker ? restarts_ : losses_);
-    told.spent[restart.round] = by_worker;
-  }
-  void see(MemberId id, const Abort& abort) {
-    Told& told = told_of(id);
-    if (!told.abort) ++aborts_;
-    if (!told.abort) told.abort = abort;
-    EXPECT_EQ(told.abort->why, abort.why) << "one cause for all";
-    EXPECT_EQ(told.abort->exit_code, abort.exit_code);
-    EXPECT_FALSE(told.closed);
-    ended(id, told);
-  }
-  void see(MemberId id, const Closed&) {
-    Told& told = told_of(id);
-    told.closed = true;
-    EXPECT_FALSE(told.abort);
-    ended(id, told);
-  }
-  void see(MemberId id, const Refused& refused) {
-    ++refused_;
-    if (refused.why.find("is taken") != std::string::npos) return;
-    const Agent* agent = agent_of(id);
-    ASSERT_TRUE(agent != nullptr && agent->former) << refused.why;
-    const Told& told = told_[agent->former->run_directory];
-    EXPECT_TRUE(!told.ended_at || server_.now >= *told.ended_at + kReconnect + kSilence)
-        << agent->name << " was not told how its run ended: " << refused.why;
-  }
-
-  struct Told {
-    std::map<int, Assignment> rounds;
-    std::map<int, Restart> restarts;
-    std::map<int, bool> spent;  // by round: a worker's failure ended it
-    std::optional<Abort> abort;
-    bool closed = false;
-    std::optional<Time> ended_at;  // on the present server
-    int first_round = 0;
-    int first_restarts = 0;
-  };
-
   Agent* agent_of(MemberId id) {
     const auto agent = std::ranges::find(agents_, id, &Agent::id);
     return agent == agents_.end() ? connecting_ : &*agent;
-  }
-  // Of the run that a connection belongs to, or did before it was cut.
-  Told& told_of(MemberId id) {
-    const auto run = run_of_.find(id);
-    return told_[run == run_of_.end() ? agent_of(id)->former->run_directory : run->second];
-  }
-  void ended(MemberId id, Told& told) {
-    if (!told.ended_at) told.ended_at = server_.now;
-    late_ += !run_of_.contains(id);
-  }
-
-  void check_round(Told& told, const Assignment& round) {
-    ++rounds_;
-    int world = 0;
-    std::set<MemberId> members;
-    for (const AssignedNode& each : round.nodes) {
-      EXPECT_EQ(place_of(round, each.member)->first_rank, world);
-      world += each.nproc;
-      EXPECT_TRUE(members.insert(each.member).second) << "a node twice";
-      EXPECT_FALSE(server_.closed.contains(each.member)) << "a node that is gone";
-    }
-    EXPECT_EQ(world, round.world_size);
-    EXPECT_GE(round.nodes.size(), static_cast<std::size_t>(world_.min));
-    EXPECT_LE(round.nodes.size(), static_cast<std::size_t>(kNodes));
-    EXPECT_FALSE(told.abort) << "a round after the end";
-    int spent = 0;
-    for (const auto& [each, by_worker] : told.spent) spent += by_worker;
-    // A run that another server began.
-    if (kill_count_ > 0 && told.rounds.empty()) {
-      told.first_round = round.round;
-      told.first_restarts = round.restarts - spent;
-    }
-    EXPECT_EQ(round.round, told.first_round + static_cast<int>(told.rounds.size()));
-    EXPECT_EQ(round.restarts, told.first_restarts + spent)
-        << "only a worker's failure spends a restart";
-    EXPECT_LE(round.restarts, world_.max_restarts);
   }
 
   // Nothing may be stuck beyond its limits, and what is gone must be forgotten.
@@ -449,24 +308,16 @@ class Simulation {
 
   std::mt19937 random_;
   World world_;
-  int kill_count_ = 0;
   std::optional<Time> killed_at_;
   ServerOfRuns server_;
+  Witness witness_;
   std::list<Agent> agents_;
   std::set<int> left_over_;  // pids of agents that another one was started beside
   Agent* connecting_ = nullptr;
   std::set<MemberId> ghosts_;
   std::set<MemberId> asked_;  // to say Drained
   int last_pid_ = 0;
-  int rounds_ = 0;
-  int aborts_ = 0;
-  int restarts_ = 0;
-  int losses_ = 0;
   int resumed_ = 0;
-  int late_ = 0;
-  int refused_ = 0;
-  std::map<MemberId, std::string> run_of_;  // its run directory names a run as nothing else does
-  std::map<std::string, Told> told_;
 };
 
 class SimulationTest : public testing::TestWithParam<unsigned> {};
@@ -476,13 +327,14 @@ TEST_P(SimulationTest, FiveHundredRoundsOfRandomFaults) {
   Simulation simulation(seed, {.min = seed % 4 == 0 ? kNodes : 1 + static_cast<int>(seed % 3),
                                .max_restarts = static_cast<int>(3 + seed % 5),
                                .kills = seed % 2 == 0});
-  for (int i = 0; simulation.rounds() < 500 && i < 200'000 && !testing::Test::HasFailure(); ++i)
+  const Witness& seen = simulation.witness();
+  for (int i = 0; seen.rounds() < 500 && i < 200'000 && !testing::Test::HasFailure(); ++i)
     simulation.step();
-  EXPECT_GE(simulation.rounds(), 500);
-  EXPECT_GT(simulation.aborts(), 0);
-  EXPECT_GT(simulation.restarts(), 0);
-  EXPECT_GT(simulation.losses(), 0);
-  EXPECT_GT(simulation.late(), 0);
+  EXPECT_GE(seen.rounds(), 500);
+  EXPECT_GT(seen.aborts(), 0);
+  EXPECT_GT(seen.restarts(), 0);
+  EXPECT_GT(seen.losses(), 0);
+  EXPECT_GT(seen.late(), 0);
   if (seed % 2 == 0) {
     EXPECT_GT(simulation.resumed(), 0);
   }
@@ -494,12 +346,13 @@ TEST_P(SimulationTest, HundredsOfJobsThatNeedAllNodesAndMayNotRestart) {
   const unsigned seed = GetParam();
   Simulation simulation(seed,
                         {.min = kNodes, .given_ranks = seed % 3 != 0, .kills = seed % 2 == 0});
-  for (int i = 0; simulation.rounds() < 200 && i < 200'000 && !testing::Test::HasFailure(); ++i)
+  const Witness& seen = simulation.witness();
+  for (int i = 0; seen.rounds() < 200 && i < 200'000 && !testing::Test::HasFailure(); ++i)
     simulation.step();
-  EXPECT_GE(simulation.rounds(), 200);
-  EXPECT_GT(simulation.aborts(), 100);
-  EXPECT_GT(simulation.late(), 10);
-  EXPECT_EQ(simulation.restarts(), 0);
+  EXPECT_GE(seen.rounds(), 200);
+  EXPECT_GT(seen.aborts(), 100);
+  EXPECT_GT(seen.late(), 10);
+  EXPECT_EQ(seen.restarts(), 0);
   if (seed % 2 == 0) {
     EXPECT_GT(simulation.resumed(), 0);
   }
