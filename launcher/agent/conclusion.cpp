@@ -133,7 +133,8 @@ report::ExitDecision conclude(const JobParts& parts, const Round& last,
   report::Facts facts = facts_of(parts, last, outcome.first_failed);
   facts.earlier_attempts = earlier;
   facts.remote = remote;
-  if (!success || ((!outcome.leftovers.empty() || !earlier.empty()) && !quiet)) {
+  const bool restarted = !earlier.empty() && !parts.job.spec.rendezvous.first_node_speaks();
+  if (!success || ((!outcome.leftovers.empty() || restarted) && !quiet)) {
     if (outcome.first_failed)
       copy_error_file(parts, facts.error_files.back().text,
                       outcome.workers.at(static_cast<std::size_t>(*outcome.first_failed)).status);

@@ -44,7 +44,7 @@ membership::MemberOptions member_options(const Job& job) {
           .reconnect_timeout = spec_of(job).conf.reconnect_timeout,
           .restart_backoff = job.spec.restart_backoff,
           .several_servers = !spec_of(job).more_endpoints.empty(),
-          .host_speaks = is_fixed(job) && spec_of(job).first_node_speaks()};
+          .first_node_speaks = is_fixed(job) && spec_of(job).first_node_speaks()};
 }
 
 // A loopback endpoint means that all nodes are on this host; the store then listens there only.

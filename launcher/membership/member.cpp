@@ -128,7 +128,7 @@ void Member::say_waiting(Time now) {
 }
 
 void Member::say_for_all(std::string text) {
-  if (!options_.host_speaks || !welcome_ || !welcome_->embedded) say(std::move(text));
+  if (!options_.first_node_speaks || !welcome_ || !welcome_->embedded) say(std::move(text));
 }
 
 void Member::on(Time now, const protocol::Assignment& message) {
@@ -163,7 +163,9 @@ void Member::on(Time, const protocol::Stop& message) {
 
 void Member::on(Time now, const protocol::Restart& message) {
   if (end_) return;
-  say(message.why);
+  // Of a node that is lost all speak: it may be the first.
+  const bool by_worker = message.cause.kind == protocol::Cause::Kind::worker_failed;
+  if (!options_.first_node_speaks || !by_worker) say(message.why);
   if (!assignment_ || message.round != assignment_->round) return;
   last_restarts_ = message.restarts;
   failed_.reset();
@@ -180,7 +182,7 @@ void Member::note_failure(Time now, const protocol::Restart& message) {
   pause_ = supervise::decide_restart(attempts_, {.max_restarts = std::numeric_limits<int>::max(),
                                                  .backoff = options_.restart_backoff})
                .pause;
-  if (pause_ > pause_.zero())
+  if (pause_ > pause_.zero() && !options_.first_node_speaks)
     say("the next round is prepared in " + span_text(pause_) +
         ", because rounds fail within a second again and again");
 }

@@ -89,9 +89,9 @@ struct MemberOptions {
   nanoseconds restart_backoff{};    // as supervise::RestartOptions
   // Several rdzvds are one: that one head is lost soon says nothing about the next one.
   bool several_servers = false;
-  // The node that hosts the embedded server tells the user, in the same place, what the server has
-  // told all of them.
-  bool host_speaks = false;
+  // The first node of fixed ones, which is another one and hosts an embedded server, tells the user
+  // in the same place what all would say alike.
+  bool first_node_speaks = false;
 };
 
 class Member {

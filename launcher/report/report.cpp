@@ -200,7 +200,7 @@ Lines success(const Facts& facts) {
   const std::size_t restarts = facts.earlier_attempts.size();
   if (restarts == 0) return {};
   return {"ddprun: all workers ended with 0, after " + std::to_string(restarts) +
-          (restarts == 1 ? " restart" : " restarts") + and_host(facts)};
+          (restarts == 1 ? " restart" : " restarts")};
 }
 
 Lines main_part(const Outcome& outcome, const Facts& facts, std::size_t rows_taken) {

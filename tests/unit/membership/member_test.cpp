@@ -205,9 +205,9 @@ TEST_F(MemberTest, WaitingIsToldAfterASecondUnlessItIsOver) {
             "again");
 }
 
-TEST_F(MemberTest, WhatTheServerTellsAllIsLeftToItsHostWhereThatIsSeen) {
+TEST_F(MemberTest, WhatAllAreToldIsLeftToTheFirstNodeWhereThatIsSeen) {
   for (const bool embedded : {true, false}) {
-    member_ = Member({.endpoint = "a:29400", .host_speaks = true});
+    member_ = Member({.endpoint = "a:29400", .first_node_speaks = true});
     join(embedded);
     const std::size_t expected = embedded ? 0 : 1;
     EXPECT_EQ(all<Say>(member_.on_message(kStart + 2s, protocol::Waiting{.text = "1 of 2"})).size(),
@@ -215,8 +215,19 @@ TEST_F(MemberTest, WhatTheServerTellsAllIsLeftToItsHostWhereThatIsSeen) {
     EXPECT_EQ(all<Say>(member_.on_message(kStart, protocol::Notice{"other programs"})).size(),
               expected);
     begin(0);
-    EXPECT_EQ(only<Say>(restart(0)).text, "restart follows") << "a failure is told by all";
+    EXPECT_TRUE(all<Say>(restart(0)).empty());
   }
+}
+
+TEST_F(MemberTest, ALostNodeIsToldByAllForItMayBeTheFirst) {
+  member_ = Member({.endpoint = "a:29400", .first_node_speaks = true});
+  join(false);
+  begin(0);
+  const protocol::Cause lost{.kind = protocol::Cause::Kind::node_lost, .text = "a is lost"};
+  EXPECT_EQ(all<Say>(member_.on_message(kStart,
+                                        protocol::Restart{.round = 0, .cause = lost, .why = "why"}))
+                .size(),
+            1U);
 }
 
 }  // namespace
