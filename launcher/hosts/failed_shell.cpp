@@ -93,6 +93,15 @@ std::string silent_ddprun(const FailedShell& failed) {
          "pass on, or for a file system that hangs";
 }
 
+// It may have said itself why, before it ended.
+std::string silent_end(const FailedShell& failed, std::string line) {
+  static constexpr std::string_view kOurs = "ddprun: ";
+  if (line.starts_with(kOurs)) return line.substr(kOurs.size());
+  return "ddprun was started there, and ended before it answered (" +
+         (line.empty() ? end_of(failed) : line) +
+         "); its orders come through stdin, which --rsh has to pass on (`ssh -n` does not)";
+}
+
 std::string no_ddprun(const FailedShell& failed, const std::string& line) {
   const std::string said = line.empty() ? "" : " (" + line + ")";
   if (!failed.shell.remote_ddprun.empty())
@@ -114,10 +123,7 @@ std::string why(const FailedShell& failed) {
   if (!failed.before_hello)
     return "the connection was lost (" + (line.empty() ? end_of(failed) : line) +
            "); its workers are stopped there";
-  if (failed.greeted)
-    return "ddprun was started there, and ended before it answered (" +
-           (line.empty() ? end_of(failed) : line) +
-           "); its orders come through stdin, which --rsh has to pass on (`ssh -n` does not)";
+  if (failed.greeted) return silent_end(failed, line);
   const bool exited = failed.status.kind == process::WaitStatus::Kind::exited;
   if (exited && (failed.status.value == process::kExitNotFound ||
                  failed.status.value == process::kExitNotExecutable))

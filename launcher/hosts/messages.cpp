@@ -183,7 +183,12 @@ Result<std::optional<Message>> Decoder::next() {
   }
   Reader reader(all.substr(kHead + 1, size - 1));
   auto message = read_as(static_cast<unsigned char>(all[kHead]), reader);
-  if (!message) return Error{"what came is not from a ddprun of this version"};
+  if (!message) {
+    Reader first(all.substr(kHead + 1, size - 1));
+    if (all[kHead] == 0) first(version_);  // a Start
+    if (!first.good()) version_.clear();
+    return Error{"what came is not from a ddprun of this version"};
+  }
   taken_ += kHead + size;
   return message;
 }

@@ -2,7 +2,8 @@
 // up on stdout.
 //
 // Pure. Only ddpruns of one version talk to each other, so a message may look different in the
-// next one; the first bytes, kGreeting, may not. Texts are bytes as they came, UTF-8 or not.
+// next one; the first bytes, kGreeting, and what Decoder::version() reads may not. Texts are bytes
+// as they came, UTF-8 or not.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +26,13 @@ inline constexpr std::string_view kGreeting = "\nddprun-hosts 1\n";
 
 // The order to start, for a host and those that it has to start in its turn.
 struct Start {
-  std::string version;               // of the ddprun that gives the order
-  std::vector<Node> branch;          // the receiver, then those that it has to start; at least one
-  int nodes = 0;                     // in the whole list
-  std::string directory;             // absolute; where the job runs
-  std::vector<std::string> options;  // of ddprun, the same for all nodes
-  std::vector<std::string> files;    // --report and --events, which each node has for itself
-  std::vector<std::string> command;  // the program, with a `--` in front if the user wrote one
+  std::string version;       // of the ddprun that gives the order; the first field in every version
+  std::vector<Node> branch;  // the receiver, then those that it has to start; at least one
+  int nodes = 0;             // in the whole list
+  std::string directory;     // absolute; where the job runs
+  std::vector<std::string> options;      // of ddprun, the same for all nodes
+  std::vector<std::string> files;        // --report and --events, which each node has for itself
+  std::vector<std::string> command;      // the program, with a `--` in front if the user wrote one
   std::vector<std::string> environment;  // "NAME=value", in the place of what is there
   std::vector<std::string> shell_words;  // RemoteShell
   std::string remote_ddprun;
@@ -143,10 +144,13 @@ class Decoder {
   // The next message; none while it is not whole. An Error where the bytes are none of ours:
   // nothing can be read from this stream any more.
   Result<std::optional<Message>> next();
+  // Where next() has failed at the order of another version: which that is. Else empty.
+  const std::string& version() const { return version_; }
 
  private:
   std::string buffer_;
   std::size_t taken_ = 0;
+  std::string version_;
 };
 
 }  // namespace ddprun::hosts

@@ -21,6 +21,7 @@
 #include "launcher/process/exit_codes.h"
 #include "launcher/relay/branches.h"
 #include "launcher/relay/local_node.h"
+#include "rendezvous/base/printable.h"
 
 namespace ddprun::relay {
 namespace {
@@ -28,6 +29,11 @@ namespace {
 constexpr std::chrono::milliseconds kLastWords{2000};    // for whoever has started us to read them
 constexpr std::chrono::milliseconds kBeyondGrace{5000};  // for a node that nobody can ask any more
 constexpr std::chrono::milliseconds kInsist{500};
+
+std::string other_version(const std::string& of_order) {
+  return "its ddprun is version " + std::string(cli::version()) + ", the one here " +
+         printable(of_order) + "; install the same, or name another with --remote-ddprun";
+}
 
 class Outpost {
  public:
@@ -63,7 +69,10 @@ class Outpost {
     decoder_.feed(bytes);
     while (!hung_up_) {
       auto message = decoder_.next();
-      if (!message) return refuse(message.error().text);
+      if (!message)
+        return refuse(decoder_.version().empty() || decoder_.version() == cli::version()
+                          ? message.error().text
+                          : other_version(decoder_.version()));
       if (!*message) return;
       obey(std::move(**message));
     }
@@ -130,8 +139,7 @@ class Outpost {
   void answer(const hosts::Start& order, const hosts::Node& self) {
     std::string wrong;
     if (order.version != cli::version())
-      wrong = "its ddprun is version " + std::string(cli::version()) + ", the one here " +
-              order.version + "; install the same, or name another with --remote-ddprun";
+      wrong = other_version(order.version);
     else if (const auto possible = node_->check(); !possible)
       wrong = possible.error().text;
     if (wrong.empty()) return tell(hosts::Hello{self.index});

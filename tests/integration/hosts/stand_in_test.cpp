@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "rendezvous/base/read_file.h"
+#include "rendezvous/base/version.h"
 #include "tests/integration/support/loopback_port.h"
 
 namespace ddprun::test {
@@ -107,6 +110,26 @@ TEST_F(StandIn, RefusesAHostThatHasNotTheFolder) {
   EXPECT_EQ(end.code, 125);
   EXPECT_THAT(end.err, HasSubstr("host 127.0.0.3: the job runs in '" + gone.path() +
                                  "/here', which cannot be entered there: No such file"));
+}
+
+// A copy of this ddprun in which the version is another one.
+TEST_F(StandIn, NamesBothVersionsWhereTheyDiffer) {
+  const std::string here(version());
+  std::string there = here;
+  there.back() = there.back() == '9' ? '8' : '9';
+  std::string program = *read_file(ddprun_words({}).front());
+  for (auto at = program.find(here); at != std::string::npos; at = program.find(here, at + 1))
+    program.replace(at, here.size(), there);
+  const std::string file = folder_.path() + "/other";
+  std::ofstream(file, std::ios::binary) << program;
+  ::chmod(file.c_str(), 0755);
+  set("[ $host = 127.0.0.3 ] && exec '" + file + "' --started-by-hosts");
+  const Finished end = job("127.0.0.[2-4]:1", {}, {"touch", folder_.path() + "/started"});
+  EXPECT_EQ(end.code, 125);
+  EXPECT_THAT(end.err, AllOf(HasSubstr("ddprun: host 127.0.0.3: its ddprun is version " + there +
+                                       ", the one here " + here + "; install the same"),
+                             HasSubstr("1 of 3 hosts cannot take part, so nothing was started")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/started"));
 }
 
 TEST_F(StandIn, NeedsNoShellForThisHost) {

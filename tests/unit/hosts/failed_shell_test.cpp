@@ -92,6 +92,15 @@ TEST(FailedShell, KnowsWhenDdprunWasStartedButDidNotAnswer) {
   EXPECT_THAT(why(failed), HasSubstr("no answer within 60 s of the ddprun that runs there"));
 }
 
+TEST(FailedShell, LetsDdprunSpeakForItself) {
+  EXPECT_EQ(why({.shell = kSsh,
+                 .host = kHost,
+                 .status = {Kind::exited, 125},
+                 .said = {"ddprun: its ddprun is version 2, the one here 1; install the same"},
+                 .greeted = true}),
+            "its ddprun is version 2, the one here 1; install the same");
+}
+
 TEST(FailedShell, ShowsNothingThatATerminalWouldObey) {
   EXPECT_THAT(why_of(255, {"\x1b[31mred\r\n"}), Not(HasSubstr("\x1b")));
 }

@@ -72,6 +72,17 @@ TEST(Messages, AreRefusedWhenCutOrForeign) {
   }
 }
 
+// Whatever follows there.
+TEST(Messages, TellTheVersionOfAnOrderThatCannotBeRead) {
+  std::string bytes = encode(some_order());
+  bytes += "more";
+  bytes[3] = static_cast<char>(bytes[3] + 4);
+  Decoder decoder;
+  decoder.feed(bytes);
+  EXPECT_FALSE(decoder.next());
+  EXPECT_EQ(decoder.version(), "1.2.3");
+}
+
 // A number of elements costs no memory before they are there.
 TEST(Messages, DoNotBelieveNumbers) {
   std::string bytes = encode(Hello{1});
