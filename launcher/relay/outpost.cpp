@@ -86,8 +86,9 @@ class Outpost {
     if (const auto* order = std::get_if<hosts::Begin>(&message)) node_->begin(*order);
     const auto* signal = std::get_if<hosts::Signal>(&message);
     if (signal != nullptr) stop(signal->signo);
-    // Ctrl-Z stops whoever gives the orders as well.
-    if (signal != nullptr && signal->signo == SIGTSTP)
+    // Ctrl-Z stops whoever gives the orders as well, after some more of them.
+    if (signal != nullptr) asleep_ = signal->signo == SIGTSTP;
+    if (asleep_)
       silence_.cancel();
     else
       watch_silence();
@@ -229,6 +230,7 @@ class Outpost {
   hosts::Decoder decoder_;
   std::optional<LocalNode> node_;
   std::optional<Branches> branches_;
+  bool asleep_ = false;
   bool out_ = false;  // this node takes no part
   bool hung_up_ = false;
   bool refused_ = false;

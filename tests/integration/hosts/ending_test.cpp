@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <memory>
+
 #include "launcher/process/children.h"
 #include "rendezvous/base/read_file.h"
 #include "tests/integration/hosts/stand_in.h"
@@ -45,21 +47,55 @@ TEST_F(StandIn, StopsWhereNobodyGivesOrdersAnyMore) {
   EXPECT_NE(program.finish().code, 0);
 }
 
-TEST_F(StandIn, StopsWhatSleepsWhereTheConnectionsAreCut) {
-  const std::string pipe = folder_.path() + "/pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  Program program(ddprun_words(words("127.0.0.2:1,127.0.0.3:1", {"-q"},
-                                     {"sh", "-c", "echo up; read line <>" + pipe, mark()})),
-                  {.limit = seconds(60)});
-  ASSERT_TRUE(program.wait_for_output("up", 2));
-  const pid_t launcher = process::children_of(program.pid()).front();
-  ::kill(program.pid(), SIGTSTP);
-  for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'T'));
-  for (const pid_t pid : {launcher, program.pid()}) EXPECT_TRUE(comes_to_state(pid, 'T'));
-  for (const pid_t shell : process::children_of(launcher)) ::kill(shell, SIGKILL);
-  ::kill(program.pid(), SIGCONT);
+// Two workers that wait for a line of a pipe, and everything stopped as by Ctrl-Z.
+class Asleep : public StandIn {
+ protected:
+  void fall_asleep(const Words& options = {}) {
+    ASSERT_EQ(::mkfifo(pipe_.c_str(), 0600), 0);
+    Words all{"-q"};
+    all.insert(all.end(), options.begin(), options.end());
+    program_ = std::make_unique<Program>(
+        ddprun_words(words("127.0.0.2:1,127.0.0.3:1", all,
+                           {"sh", "-c", "echo up; read line <>" + pipe_, mark()})),
+        RunOptions{.limit = seconds(60)});
+    ASSERT_TRUE(program_->wait_for_output("up", 2));
+    launcher_ = process::children_of(program_->pid()).front();
+    ::kill(program_->pid(), SIGTSTP);
+    for (const pid_t pid : workers_of(mark())) EXPECT_TRUE(comes_to_state(pid, 'T'));
+    for (const pid_t pid : {launcher_, program_->pid()}) EXPECT_TRUE(comes_to_state(pid, 'T'));
+  }
+
+  const std::string pipe_ = folder_.path() + "/pipe";
+  std::unique_ptr<Program> program_;
+  pid_t launcher_ = 0;
+};
+
+// The hosts get SIGCONT as an order first.
+TEST_F(Asleep, StopsWhereTheConnectionsAreCut) {
+  ASSERT_NO_FATAL_FAILURE(fall_asleep());
+  for (const pid_t shell : process::children_of(launcher_)) ::kill(shell, SIGKILL);
+  ::kill(program_->pid(), SIGCONT);
   EXPECT_TRUE(no_worker_of(mark(), seconds(10)));
-  EXPECT_EQ(program.finish().code, 125);
+  EXPECT_EQ(program_->finish().code, 125);
+}
+
+// And here none at all.
+TEST_F(Asleep, StopsWhereWhoeverGivesOrdersIsKilled) {
+  ASSERT_NO_FATAL_FAILURE(fall_asleep());
+  ::kill(launcher_, SIGKILL);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(10)));
+  program_->finish();
+}
+
+// What was said just before it fell asleep is not heard as a sign of life.
+TEST_F(Asleep, SleepsLongerThanHostsWaitForOrders) {
+  const std::string fast = "keep_alive_interval=0.02,keep_alive_max_attempt=25";  // 2 s in all
+  ASSERT_NO_FATAL_FAILURE(fall_asleep({"--rdzv-conf", fast}));
+  EXPECT_FALSE(no_worker_of(mark(), seconds(3)));
+  ::kill(program_->pid(), SIGTERM);
+  ::kill(program_->pid(), SIGCONT);
+  EXPECT_TRUE(no_worker_of(mark(), seconds(10)));
+  program_->finish();
 }
 
 // The process of the host's ddprun that is `levels` below the remote shell gets SIGKILL.
