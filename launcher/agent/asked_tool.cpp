@@ -18,6 +18,7 @@
 #include "launcher/process/program.h"
 #include "launcher/process/spawn.h"
 #include "launcher/process/wait.h"
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/span_text.h"
 
 namespace ddprun::agent {
@@ -31,10 +32,6 @@ using Bytes = std::array<char, 4096>;
 
 constexpr std::size_t kMostBytes = 65'536;
 constexpr int kPatienceAfterKillMs = 200;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 }  // namespace
 

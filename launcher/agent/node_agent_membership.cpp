@@ -15,6 +15,7 @@
 #include "launcher/report/attempts.h"
 #include "launcher/report/names.h"
 #include "launcher/report/report.h"
+#include "rendezvous/base/first_line.h"
 
 namespace ddprun::agent {
 namespace {
@@ -32,10 +33,6 @@ std::vector<std::string> last_of(std::vector<std::string> lines) {
   if (lines.size() > kLinesForOthers)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kLinesForOthers));
   return lines;
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 const supervise::WorkerEnd& first_failed(const supervise::Outcome& outcome) {

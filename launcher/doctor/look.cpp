@@ -23,6 +23,7 @@
 #include "launcher/process/program.h"
 #include "launcher/report/wall_clock.h"
 #include "launcher/stacks/tool.h"
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::doctor {
@@ -153,8 +154,7 @@ void look_at_limits(Facts& facts) {
   facts.is_root = ::geteuid() == 0;
   facts.locked_memory = limit_of(RLIMIT_MEMLOCK);
   facts.core_limit = limit_of(RLIMIT_CORE);
-  const std::string pattern = read_file("/proc/sys/kernel/core_pattern").value_or("");
-  facts.core_pattern = pattern.substr(0, pattern.find('\n'));
+  facts.core_pattern = first_line(read_file("/proc/sys/kernel/core_pattern").value_or(""));
   std::error_code none;
   for (const auto& adapter : std::filesystem::directory_iterator("/sys/class/infiniband", none))
     facts.infiniband.push_back(adapter.path().filename());

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::doctor {
@@ -30,10 +31,6 @@ for cuda in "14", "13", "12":
     except importlib.metadata.PackageNotFoundError:
         pass
 )";
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 Torch libtorch_in(const std::string& folder) {
   const auto version = read_file(folder + "/build-version");
@@ -89,7 +86,7 @@ std::string nccl_version(int number) {
 }
 
 std::string driver_version(std::string_view text) {
-  std::istringstream words{std::string(text.substr(0, text.find('\n')))};
+  std::istringstream words{first_line(text)};
   for (std::string word; words >> word;)
     if (std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != std::string::npos)
       return word;

@@ -8,6 +8,7 @@
 #include "launcher/report/fates.h"
 #include "launcher/report/json_text.h"
 #include "launcher/report/names.h"
+#include "rendezvous/base/first_line.h"
 
 namespace ddprun::report {
 namespace {
@@ -198,9 +199,9 @@ json::object timings(const JobRecord& job, const Outcome* outcome) {
 }
 
 // "ddprun: " belongs to stderr.
-std::string first_line(const std::string& text) {
+std::string summary_of(const std::string& text) {
   constexpr std::string_view kName = "ddprun: ";
-  const std::string line = text.substr(0, text.find('\n'));
+  const std::string line = first_line(text);
   return line.starts_with(kName) ? line.substr(kName.size()) : line;
 }
 
@@ -208,7 +209,7 @@ std::string first_line(const std::string& text) {
 
 std::string json_report(const Outcome& outcome, const Facts& facts, const JobRecord& job,
                         const ExitDecision& end) {
-  json::object root = frame(job, cause_of(outcome, facts), first_line(text(outcome, facts)), end);
+  json::object root = frame(job, cause_of(outcome, facts), summary_of(text(outcome, facts)), end);
   root["world_size"] = facts.plan->world_size;
   root["attempt"] = facts.attempt;
   root["root_cause"] = root_cause(outcome, facts);

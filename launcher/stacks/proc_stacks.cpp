@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::stacks {
@@ -23,19 +24,15 @@ std::vector<std::string> threads_of(const std::string& folder) {
   return threads;
 }
 
-std::string line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 // "State:\tS (sleeping)" of the status file.
 std::string state_in(std::string_view status) {
   const std::size_t at = status.find("State:\t");
-  return at == status.npos ? "?" : line(std::string(status.substr(at + 7)));
+  return at == status.npos ? "?" : first_line(status.substr(at + 7));
 }
 
 std::string part(const std::string& path, const char* name) {
   const std::string text = read_file(path + name).value_or("");
-  return text.empty() ? "may not be read" : line(text);
+  return text.empty() ? "may not be read" : first_line(text);
 }
 
 std::string thread_text(const std::string& id, const std::string& path) {
