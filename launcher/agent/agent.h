@@ -42,7 +42,8 @@ struct Job {
   std::shared_ptr<const guard::Token> token = {};
   bool tls = false;  // the server and the stores are reached by TLS, with the files of the spec
   // With several nodes only: nothing is started, the plan may be without workers. This node joins
-  // to tell the others, who would wait for it, and all end alike.
+  // to tell the others, who would wait for it, and all end alike. What is known only then (that
+  // --local-addr leads nowhere, that a rank is not one of this job) is put here as well.
   std::optional<Unable> unable = {};
   std::shared_ptr<Upstream> upstream = {};  // null unless ddprun was started by another one
 };

@@ -52,7 +52,8 @@ NodeAgent::NodeAgent(Job job)
       stdin_rank_(job_.spec, job_.link, [this](int signo) { on_signal(signo); }),
       guardian_(io_, job_.link.alive.release()),
       pause_(io_),
-      unable_notice_(io_) {}
+      unable_notice_(io_),
+      local_addr_limit_(io_) {}
 
 report::ExitDecision NodeAgent::run() {
   inherited_ = raise_descriptor_limit();

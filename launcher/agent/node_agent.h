@@ -62,6 +62,7 @@ class NodeAgent {
   void join_others();
   MembershipHooks membership_hooks();
   void begin_assigned_round(const membership::BeginRound& round);
+  void take_place(const protocol::NodePlace& place);
   void on_round_changed();
   void take_stacks(std::uint64_t id, AskedStacks::Done done);
   void tell_started();
@@ -106,11 +107,11 @@ class NodeAgent {
   bool pausing_ = false;
   boost::asio::steady_timer unable_notice_;
   std::optional<client::LookUp> local_addr_;  // of --local-addr, before this node joins
+  boost::asio::steady_timer local_addr_limit_;
 
   // round_ hears of signals: from the first one on, and on several nodes while its workers run.
   bool at_work_ = false;
   std::unique_ptr<Membership> membership_;  // of several nodes
-  int unable_ = process::kExitCannotWork;   // exit code of a node that leaves without a round
   bool told_started_ = false;               // of round_
   bool told_failed_ = false;
   std::optional<report::RemoteCause> remote_;  // why the job ended, where it was not this node

@@ -60,14 +60,14 @@ void NodeAgent::join() {
 void NodeAgent::check_local_addr() {
   const auto& given = job_.spec.rendezvous.local_addr;
   if (!given || job_.unable) return join_others();
-  unable_notice_.expires_after(kLocalAddrPatience);
-  unable_notice_.async_wait([this](boost::system::error_code canceled) {
+  local_addr_limit_.expires_after(kLocalAddrPatience);
+  local_addr_limit_.async_wait([this](boost::system::error_code canceled) {
     if (canceled || !local_addr_) return;
     local_addr_.reset();
     join_others();
   });
   local_addr_.emplace(io_, given->value, [this](const Result<client::Addresses>& found) {
-    unable_notice_.cancel();
+    local_addr_limit_.cancel();
     if (!found && client::is_no_such_name(found.error()))
       job_.unable = {process::kExitRefused, job_.spec.rendezvous.local_addr->source + ": '" +
                                                 job_.spec.rendezvous.local_addr->value +
@@ -128,25 +128,27 @@ void NodeAgent::leave_if_out_of_time() {
           process::kExitTimedOut);
 }
 
+// Given nodes stay what they are; else the next round may have the rank that is wrong now.
+void NodeAgent::take_place(const protocol::NodePlace& place) {
+  plan::take_place(job_.spec,
+                   {.node_rank = place.node_rank,
+                    .first_rank = place.first_rank,
+                    .number_of_nodes = place.nodes,
+                    .world_size = place.world_size},
+                   job_.plan);
+  const std::string wrong = plan::wrong_rank(job_.spec, job_.plan.world_size);
+  if (wrong.empty()) return;
+  if (job_.spec.rendezvous.kind == cli::RendezvousSpec::Kind::fixed)
+    job_.unable = {process::kExitRefused, wrong};
+  else if (job_.spec.verbosity != cli::Verbosity::quiet)
+    output_.note("ddprun: " + wrong);
+}
+
 void NodeAgent::begin_assigned_round(const membership::BeginRound& round) {
+  if (!job_.unable) take_place(round.place);
   if (job_.unable) {  // now all are here to hear of it
     leave(first_line(job_.unable->text), job_.unable->code);
     return membership_->on_round_ended(false);  // no worker was started
-  }
-  plan::take_place(job_.spec,
-                   {.node_rank = round.place.node_rank,
-                    .first_rank = round.place.first_rank,
-                    .number_of_nodes = round.place.nodes,
-                    .world_size = round.place.world_size},
-                   job_.plan);
-  if (const std::string wrong = plan::wrong_rank(job_.spec, job_.plan.world_size); !wrong.empty()) {
-    // Given nodes stay what they are; else the next round may have the rank.
-    if (job_.spec.rendezvous.kind == cli::RendezvousSpec::Kind::fixed) {
-      unable_ = process::kExitRefused;
-      leave(wrong);
-      return membership_->on_round_ended(false);  // no worker was started
-    }
-    if (job_.spec.verbosity != cli::Verbosity::quiet) output_.note("ddprun: " + wrong);
   }
   if (!parts_) {
     job_.timings.store_listening = std::chrono::steady_clock::now();
@@ -244,6 +246,7 @@ void NodeAgent::leave(const std::string& why, std::optional<int> exit_code) {
 void NodeAgent::on_verdict(const membership::Verdict& verdict) {
   pause_.cancel();
   unable_notice_.cancel();
+  local_addr_limit_.cancel();
   local_addr_.reset();
   stdin_rank_.give_terminal_back();
   output_.stop_reading();
@@ -301,7 +304,7 @@ void NodeAgent::end_without_round(const membership::Verdict& verdict) {
   } else if (job_.unable) {
     end_unable(verdict);
   } else {
-    const int code = verdict.kind == Kind::local ? unable_ : verdict.exit_code;
+    const int code = verdict.kind == Kind::local ? process::kExitCannotWork : verdict.exit_code;
     decision_ = tell_refusal({code}, code == process::kExitRefused ? "refused" : "cannot_work",
                              verdict.text, verdict.kind == Kind::local);
   }
