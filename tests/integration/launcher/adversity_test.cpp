@@ -1,5 +1,6 @@
 // Ends that must come even when something around ddprun does not answer: a console that nobody
 // reads, a driver library that hangs. And what must survive them.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -56,30 +57,51 @@ class Job {
 // Two workers fill the pipes of stdout and stderr, which this test reads no further.
 const std::vector<std::string> kNobodyReads{"-n", "2", "sh", "-c", "echo up; yes >&2 & exec yes"};
 
+// All four streams have come to a standstill.
+void expect_full_pipes(Job& job) {
+  std::vector<pid_t> writers;
+  const auto deadline = std::chrono::steady_clock::now() + seconds(10);
+  while (writers.size() < 4 && std::chrono::steady_clock::now() < deadline) {
+    writers = process::descendants_of(job.launcher());
+    std::erase_if(writers, [](pid_t pid) { return !command_of(pid).starts_with("yes"); });
+  }
+  ASSERT_EQ(writers.size(), 4U);
+  for (const pid_t writer : writers) EXPECT_TRUE(is_stuck_writing(writer));
+}
+
 TEST(NobodyReadsTest, TheLauncherEndsWhenTheGuardianIsKilled) {
   Job job(kNobodyReads);
-  ASSERT_TRUE(job.program().wait_for_output("up"));
+  ASSERT_TRUE(job.program().wait_for_output("up", 2));
   const pid_t launcher = job.launcher();
-  std::this_thread::sleep_for(
-      milliseconds(300));  // the pipes fill; nothing tells that from outside
+  expect_full_pipes(job);
   ::kill(job.guardian(), SIGKILL);
   EXPECT_TRUE(gone(launcher, seconds(2)));
 }
 
 TEST(NobodyReadsTest, TheGuardianEndsWhenTheLauncherIsKilled) {
   Job job(kNobodyReads);
-  ASSERT_TRUE(job.program().wait_for_output("up"));
+  ASSERT_TRUE(job.program().wait_for_output("up", 2));
   const pid_t launcher = job.launcher();
-  std::this_thread::sleep_for(milliseconds(300));
+  expect_full_pipes(job);
   ::kill(launcher, SIGKILL);
   EXPECT_TRUE(gone(job.guardian(), seconds(2)));
 }
 
-// A FIFO without a writer: dlopen() waits for one, as NVML waits for a GPU that fell off the bus.
+// A FIFO into which nobody writes: dlopen() waits for that, as NVML waits for a GPU that fell off
+// the bus.
 class DriverHangsTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(::mkfifo(library_.c_str(), 0600), 0); }
   RunOptions options() const { return {.environment = {"DDPRUN_NVML=" + library_}}; }
+  // Somebody has opened it to read, and waits for what is never written.
+  UniqueFd wait_for_reader() const {
+    UniqueFd writer;
+    const auto deadline = std::chrono::steady_clock::now() + seconds(10);
+    while (!writer && std::chrono::steady_clock::now() < deadline)
+      writer.reset(::open(library_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    EXPECT_TRUE(writer) << "nobody opens " << library_;
+    return writer;
+  }
 
   TemporaryFolder folder_;
   std::string library_ = folder_ / "libnvidia-ml.so";
@@ -88,7 +110,7 @@ class DriverHangsTest : public testing::Test {
 TEST_F(DriverHangsTest, AStopSignalEndsIt) {
   Job job({"true"}, options());
   const pid_t launcher = job.launcher();
-  std::this_thread::sleep_for(milliseconds(200));  // it waits in dlopen()
+  const UniqueFd writer = wait_for_reader();
   ::kill(job.guardian(), SIGINT);
   EXPECT_TRUE(gone(job.guardian(), seconds(2)));
   EXPECT_TRUE(gone(launcher, seconds(2)));
@@ -97,7 +119,7 @@ TEST_F(DriverHangsTest, AStopSignalEndsIt) {
 TEST_F(DriverHangsTest, NothingIsLeftWhenTheGuardianIsKilled) {
   Job job({"true"}, options());
   const pid_t launcher = job.launcher();
-  std::this_thread::sleep_for(milliseconds(200));
+  const UniqueFd writer = wait_for_reader();
   ::kill(job.guardian(), SIGKILL);
   EXPECT_TRUE(gone(launcher, seconds(2)));
 }

@@ -210,4 +210,16 @@ bool comes_to_state(pid_t pid, char state, std::chrono::milliseconds limit) {
   }
 }
 
+bool is_stuck_writing(pid_t pid, std::chrono::milliseconds limit) {
+  const auto deadline = Clock::now() + limit;
+  std::string before;
+  while (Clock::now() < deadline) {
+    const std::string now = read_file("/proc/" + std::to_string(pid) + "/io").value_or("");
+    if (!now.empty() && now == before) return true;
+    before = now;
+    ::poll(nullptr, 0, 50);  // that something does not happen any more is no event
+  }
+  return false;
+}
+
 }  // namespace ddprun::test

@@ -79,6 +79,8 @@ bool nobody_has(const std::string& marker, std::chrono::milliseconds limit);
 // True once /proc shows the state (a letter: R, S, T, Z, …) for the process; waits at most `limit`.
 bool comes_to_state(pid_t pid, char state,
                     std::chrono::milliseconds limit = std::chrono::seconds(10));
+// True once the process gets nothing written any more, because nobody reads; waits at most `limit`.
+bool is_stuck_writing(pid_t pid, std::chrono::milliseconds limit = std::chrono::seconds(10));
 // Pids of processes that have `marker` in their command line.
 std::vector<pid_t> pids_with(const std::string& marker);
 
