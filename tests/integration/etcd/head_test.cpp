@@ -110,7 +110,7 @@ TEST_F(LosingTheHead, ByItsOwnWillIsQuick) {
 // It was the head when it was stopped, and must not be when it goes on: neither for those who are
 // connected still, nor for those who come.
 TEST_F(LosingTheHead, AHeadThatWasStoppedForLongerThanItsLeaseIsNone) {
-  run_on_two(wait_, {"--rdzv-conf", "keep_alive_interval=0.5,keep_alive_max_attempt=2"});
+  run_on_two(wait_, {"--rdzv-conf", "keep_alive_interval=0.5,keep_alive_max_attempt=4"});
   ::kill(rdzvd(0).pid(), SIGSTOP);
   ASSERT_TRUE(comes_to_state(rdzvd(0).pid(), 'T'));
   ASSERT_TRUE(becomes_head(1));
@@ -142,7 +142,7 @@ TEST_F(LosingTheHead, WhoeverKnowsOnlyOneThatStandsByIsLedToTheHead) {
 TEST_F(LosingTheHead, NothingIsLeftInEtcdOfAJobThatIsLongOver) {
   start_two();
   const Words soon{"--rdzv-conf",
-                   "reconnect_timeout=0.5,keep_alive_interval=0.1,keep_alive_max_attempt=1"};
+                   "reconnect_timeout=0.5,keep_alive_interval=0.5,keep_alive_max_attempt=3"};
   a_ = node("true", soon);
   b_ = node("true", soon);
   EXPECT_EQ(a_->finish().code, 0);
