@@ -40,8 +40,7 @@ Reading rdzv_backend(const std::string& value, Settings& settings) {
   if (value == "etcd")
     return wrong(
         "'etcd': ddprun itself does not speak to etcd; start rdzvd --state etcd://HOST:PORT, two "
-        "or "
-        "three of them, and write --rdzv-backend c10d --rdzv-endpoint HOST:PORT,HOST:PORT with "
+        "or three of them, and write --rdzv-backend c10d --rdzv-endpoint HOST:PORT,HOST:PORT with "
         "where they listen");
   if (value == "etcd-v2")
     return wrong("'etcd-v2' speaks a protocol that etcd has given up; write static or c10d");

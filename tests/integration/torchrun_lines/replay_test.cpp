@@ -127,7 +127,7 @@ TEST_P(EtcdLine, IsRefusedByName) {
   const Finished end = run_line(stage, GetParam());
   EXPECT_EQ(end.code, 2);
   EXPECT_EQ(lines(end.err).size(), 1u) << end.err;
-  EXPECT_THAT(end.err, HasSubstr(" is not available yet in this version of ddprun"));
+  EXPECT_THAT(end.err, HasSubstr("start rdzvd --state etcd://HOST:PORT"));
   EXPECT_EQ(stage.number_of_records(), 0);
 }
 
