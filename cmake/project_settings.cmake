@@ -44,3 +44,20 @@ function(ddprun_room name)
   target_include_directories(ddprun_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(ddprun_${name} PUBLIC ${ROOM_LINK} PRIVATE ddprun_warnings)
 endfunction()
+
+# ddprun_module(NAME LIBRARY TARGET COMPONENTS …): NAME_module.cpp as the module `ddprun_NAME`, where there is the library that
+# it needs. Programs open it at run time and share nothing with it but a C interface. It is installed once for each package
+# with such programs, where they look for it from bin/, whatever folder the distribution has for libraries.
+function(ddprun_module name)
+  cmake_parse_arguments(MODULE "" "LIBRARY" "COMPONENTS" ${ARGN})
+  if(NOT TARGET ${MODULE_LIBRARY})
+    return()
+  endif()
+  add_library(ddprun_${name} MODULE ${name}_module.cpp)
+  target_include_directories(ddprun_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(ddprun_${name} PRIVATE ${MODULE_LIBRARY} ddprun_warnings)
+  foreach(component ${MODULE_COMPONENTS})
+    string(REPLACE launcher ddprun folder ${component})
+    install(TARGETS ddprun_${name} LIBRARY DESTINATION lib/${folder} COMPONENT ${component})
+  endforeach()
+endfunction()
