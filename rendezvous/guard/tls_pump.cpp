@@ -36,13 +36,17 @@ void TlsPump::start(std::string first) {
   boost::asio::post(
       secure_.stream.get_executor(), [self = shared_from_this(), first = std::move(first)] {
         if (self->closed_) return;
+        self->started_ = true;
         self->watch_handshake();
         const auto taken = self->tls_.receive(first, self->plain_.unsent, self->secure_.unsent);
         if (taken && self->tls_.is_open()) self->tell_open();
-        self->write_some(self->secure_);
-        if (!taken) return self->finish({taken.error().text, true});
+        if (!taken) return self->refuse(taken.error());
         self->step();
       });
+}
+
+void TlsPump::hurry() {
+  if (started_) step();
 }
 
 // Closing alone would leave a copy that a program being started holds in epoll.
@@ -125,10 +129,7 @@ void TlsPump::read_secure() {
   const auto taken = tls_.receive(ciphertext, plain_.unsent, secure_.unsent);
   if (taken && tls_.is_open() && !was_open) tell_open();
   if (closed_) return;
-  if (!taken) {
-    write_some(secure_);  // the alert
-    return finish({taken.error().text, true});
-  }
+  if (!taken) return refuse(taken.error());
   secure_.ended = tls_.has_ended();
 }
 
@@ -152,16 +153,45 @@ bool TlsPump::read_some(Side& side, std::string& bytes) {
 
 // False: the connection is lost.
 bool TlsPump::write_some(Side& side) {
+  const int error = send_some(side);
+  if (error == 0) return true;
+  if (const auto why = &side == &secure_ ? last_word() : std::nullopt)
+    finish({*why, true});
+  else
+    lost(error);
+  return false;
+}
+
+// 0, or the errno.
+int TlsPump::send_some(Side& side) {
   while (!side.unsent.empty()) {
     const ssize_t size = ::send(side.stream.native_handle(), side.unsent.data(), side.unsent.size(),
                                 MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (size < 0 && would_block(errno)) return true;
-    if (size < 0) return lost(errno), false;
+    if (size < 0) return would_block(errno) ? 0 : errno;
     side.unsent.erase(0, static_cast<std::size_t>(size));
     passed_ += static_cast<std::uint64_t>(size);
   }
   side.unsent.shrink_to_fit();
-  return true;
+  return 0;
+}
+
+// Whoever has closed the connection may have said why, behind what was not read yet.
+std::optional<std::string> TlsPump::last_word() {
+  std::string ciphertext, plaintext, answer;
+  std::array<char, kReadBytes> buffer;  // not initialized: it is only written to
+  ssize_t size = 0;
+  do {
+    size = ::recv(secure_.stream.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (size > 0) ciphertext.append(buffer.data(), static_cast<std::size_t>(size));
+  } while (size > 0);
+  const auto taken = tls_.receive(ciphertext, plaintext, answer);
+  return taken ? std::nullopt : std::optional(taken.error().text);
+}
+
+// The other side is told by the alert, if it is still there.
+void TlsPump::refuse(const Error& why) {
+  send_some(secure_);
+  finish({why.text, true});
 }
 
 void TlsPump::pass_ends() {

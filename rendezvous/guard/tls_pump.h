@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,8 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
 
   // Begins; `first` is what was read from `secure` already.
   void start(std::string first = {});
+  // Does at once what the event loop would do in its turn: takes what has arrived.
+  void hurry();
   // Closes both now. No hook is called any more.
   void close();
 
@@ -69,6 +72,9 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   void read_plain();
   bool read_some(Side& side, std::string& bytes);
   bool write_some(Side& side);
+  int send_some(Side& side);
+  std::optional<std::string> last_word();
+  void refuse(const Error& why);
   void pass_ends();
   void wait(Side& side, Stream::wait_type what, bool Side::*flag);
   void watch_handshake();
@@ -85,6 +91,7 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   Hooks hooks_;
   boost::asio::steady_timer timer_;  // of the handshake; later, while only one side has ended
   bool watches_idle_ = false;
+  bool started_ = false;      // has what was read before it began
   std::uint64_t passed_ = 0;  // bytes written, of both
   bool closed_ = false;
 };

@@ -2,6 +2,8 @@
 #include "rendezvous/guard/tls_pump.h"
 
 #include <gmock/gmock.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -131,6 +133,41 @@ TEST_F(TlsPumpTest, AFailedHandshakeSaysWhy) {
   EXPECT_THAT(ends_, testing::Each(testing::Field(&TlsEnd::why, testing::Not(""))));
   EXPECT_THAT(ends_, testing::Each(testing::Field(&TlsEnd::refused, true)));
   EXPECT_EQ(receive(client_, 1), "");
+}
+
+// Nobody reads what the server says, so what it says last lies behind that when a write fails.
+TEST_F(TlsPumpTest, WhoeverIsClosedHearsWhyThoughItWasWriting) {
+  auto [left, right] = sockets();
+  auto client = pump_over(io_, std::move(left), TlsStream(Tls::client_with(key_).value()),
+                          {.on_open = [this](const TlsFacts&) { ++opened_; },
+                           .on_end = [this](const TlsEnd& end) { ends_.push_back(end); }});
+  client->pump->start();
+  TlsStream server(Tls::server({}, key_).value());
+  std::string in, out;
+  const auto say = [&, &far = right] {
+    ASSERT_EQ(::send(far.get(), out.data(), out.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(out.size()));
+    out.clear();
+  };
+  while (opened_ == 0 || !server.is_open()) {
+    ASSERT_TRUE(server.receive(receive(right, 1), in, out));
+    say();
+    io_.run_for(std::chrono::milliseconds(1));
+    io_.restart();
+  }
+  for (int unread = 0; unread == 0; ::ioctl(right.get(), SIOCOUTQ, &unread)) {
+    server.send(std::string(10'000, 'x'), out);
+    say();
+    io_.run_for(std::chrono::milliseconds(1));
+    io_.restart();
+  }
+  ASSERT_FALSE(server.receive(std::string(100, 'x'), in, out));
+  say();
+  right.reset();
+  ASSERT_EQ(::send(client->plain.get(), "x", 1, MSG_NOSIGNAL), 1);
+  ASSERT_TRUE(run_until([&] { return !ends_.empty(); }));
+  EXPECT_THAT(ends_.front().why, HasSubstr("alert"));
+  EXPECT_TRUE(ends_.front().refused);
 }
 
 // A handshake that was begun and does not go on.
