@@ -16,7 +16,7 @@ namespace {
 using protocol::AgentMessage;
 
 // About, of what a new run takes beside its first Join when its first round begins at once.
-constexpr std::size_t kFirstRound = 1024;
+constexpr std::size_t kNewRun = sizeof(Run) + 1024;
 
 void add(Decision& decision, MemberId to, protocol::ServerMessage message,
          const std::string& reason) {
@@ -86,14 +86,16 @@ Decision Runs::of_member(Time now, Entries::iterator entry, MemberId from,
   const auto pass = [&](const AgentMessage& each) {
     return after(now, entry, entry->second.run.on_message(now, from, each));
   };
+  const auto fits = [&](std::size_t bytes) {
+    return memory_bytes() + bytes <= options_.max_memory_bytes &&
+           has_room_for(entry->second.begun_by, bytes);
+  };
   const auto* started = std::get_if<protocol::Started>(&message);
-  if (started != nullptr &&
-      memory_bytes() + footprint(started->workers) > options_.max_memory_bytes)
+  if (started != nullptr && !fits(footprint(started->workers)))
     return pass(protocol::Started{.round = started->round, .workers = {}});
   const auto* failed = std::get_if<protocol::Failed>(&message);
   // Kept twice: as what is to be settled, and as the last failure.
-  if (failed == nullptr || memory_bytes() + 2 * details(*failed) <= options_.max_memory_bytes)
-    return pass(message);
+  if (failed == nullptr || fits(2 * details(*failed))) return pass(message);
   protocol::Failed bare = *failed;
   bare.lines.clear();
   bare.how.reset();
@@ -153,6 +155,7 @@ Decision Runs::shut_down(const std::string& why) {
   run_of_.clear();
   wakes_.clear();
   stacks_.clear();
+  shares_.clear();
   memory_ = 0;
   last_words_.clear();
   return decision;
@@ -172,13 +175,14 @@ std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
   return entry == runs_.end() ? std::nullopt : std::optional(entry->second.run.snapshot(now));
 }
 
-std::optional<Runs::Refusal> Runs::refusal(Time now, const Join& join) const {
+std::optional<Runs::Refusal> Runs::refusal(Time now, const Peer& from, const Join& join) const {
   const auto entry = runs_.find(join.run);
   if (entry != runs_.end()) {
-    if (entry->second.run.number_of_connections() < options_.max_members)
-      return memory_refusal(join, entry->second.bytes);
-    return Refusal{"run " + join.run + " has " + std::to_string(options_.max_members) +
-                   " nodes, which is all that this server takes"};
+    if (entry->second.run.number_of_connections() >= options_.max_members)
+      return Refusal{"run " + join.run + " has " + std::to_string(options_.max_members) +
+                     " nodes, which is all that this server takes"};
+    if (auto why = memory_refusal(join, entry->second.bytes)) return why;
+    return share_refusal(entry->second.begun_by, join);
   }
   if (server_.embedded && embedded_run_) {
     const auto own = runs_.find(*embedded_run_);
@@ -197,13 +201,40 @@ std::optional<Runs::Refusal> Runs::refusal(Time now, const Join& join) const {
   if (runs_.size() >= options_.max_runs)
     return Refusal{"rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
                        " runs, which is all that it takes",
-                   true};
-  return memory_refusal(join, 0);
+                   Want::room};
+  if (auto why = memory_refusal(join, 0)) return why;
+  return share_refusal(from.network, join);
+}
+
+// So that no address keeps all others out.
+std::optional<Runs::Refusal> Runs::share_refusal(const std::string& network,
+                                                 const Join& join) const {
+  const bool begins = !runs_.contains(join.run);
+  const Share share = share_of(network);
+  const std::string all = "runs that " + network + " has begun on " + server_.host;
+  if (begins && !network.empty() && share.runs >= std::max<std::size_t>(1, options_.max_runs / 2))
+    return Refusal{"there are " + std::to_string(share.runs) + " " + all + ", and half of " +
+                       std::to_string(options_.max_runs) + " is all that one address gets",
+                   Want::room_of_its_own};
+  if (has_room_for(network, footprint(join) + (begins ? kNewRun : 0))) return {};
+  return Refusal{"the " + all + " take " + std::to_string(share.bytes) + " bytes; half of " +
+                     std::to_string(options_.max_memory_bytes) +
+                     " is all that one address gets (max_memory_bytes)",
+                 Want::room_of_its_own};
+}
+
+Runs::Share Runs::share_of(const std::string& network) const {
+  const auto found = shares_.find(network);
+  return found == shares_.end() ? Share{} : found->second;
+}
+
+// In the runs that this network has begun.
+bool Runs::has_room_for(const std::string& network, std::size_t bytes) const {
+  return network.empty() || share_of(network).bytes + bytes <= options_.max_memory_bytes / 2;
 }
 
 std::optional<Runs::Refusal> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
-  const std::size_t of_new = sizeof(Run) + kFirstRound;
-  const std::size_t more = footprint(join) + (of_run == 0 ? of_new : 0);
+  const std::size_t more = footprint(join) + (of_run == 0 ? kNewRun : 0);
   const std::string all = std::to_string(options_.max_memory_bytes);
   if (of_run + more > options_.max_memory_bytes / 2)
     return Refusal{"run " + join.run + " takes " + std::to_string(of_run) +
@@ -213,7 +244,7 @@ std::optional<Runs::Refusal> Runs::memory_refusal(const Join& join, std::size_t 
     return Refusal{"the runs of the server on " + server_.host + " take " +
                        std::to_string(memory_bytes()) + " bytes, of " + all +
                        " that they may (max_memory_bytes)",
-                   true};
+                   Want::room};
   return {};
 }
 
@@ -224,13 +255,17 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
   auto entry = runs_.find(join.run);
   if (entry != runs_.end() && !join.former && is_another(entry->second.run, join, now))
     forget(entry);
-  auto why = refusal(now, join);
-  while (why && why->for_want_of_room && make_room(join)) why = refusal(now, join);
+  auto why = refusal(now, from, join);
+  while (why && make_room(why->want, from, join)) why = refusal(now, from, join);
   if (why) return answer(from.id, protocol::Refused{why->why}, why->why);
   entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
-    entry = runs_.emplace(join.run, Entry{Run(server_, join, directory, now), {}}).first;
+    entry = runs_
+                .emplace(join.run,
+                         Entry{.run = Run(server_, join, directory, now), .begun_by = from.network})
+                .first;
+    ++shares_[from.network].runs;
     embedded_run_ = join.run;
   }
   run_of_[from.id] = join.run;
@@ -254,10 +289,12 @@ std::optional<std::string> Runs::stale(const Join& join) const {
 }
 
 // Whoever is there comes before those who may come back: of these, who has been away for longest.
-bool Runs::make_room(const Join& join) {
+bool Runs::make_room(Want want, const Peer& from, const Join& join) {
+  if (want == Want::nothing) return false;
   auto first = runs_.end();
   for (auto entry = runs_.begin(); entry != runs_.end(); ++entry) {
     if (entry->first == join.run || !entry->second.run.deserted()) continue;
+    if (want == Want::room_of_its_own && entry->second.begun_by != from.network) continue;
     if (first == runs_.end() || entry->second.wake_at < first->second.wake_at) first = entry;
   }
   if (first == runs_.end()) return false;
@@ -268,7 +305,14 @@ bool Runs::make_room(const Join& join) {
 // A run without connections.
 void Runs::forget(Entries::iterator entry) {
   if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
+  erase(entry);
+}
+
+void Runs::erase(Entries::iterator entry) {
   memory_ -= entry->second.bytes;
+  const auto share = shares_.find(entry->second.begun_by);
+  share->second.bytes -= entry->second.bytes;
+  if (--share->second.runs == 0) shares_.erase(share);
   if (server_.durable) changes_["runs/" + entry->first].reset();
   runs_.erase(entry);
 }
@@ -282,7 +326,9 @@ Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   entry->second.wake_at = decision.wake_at;
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
   const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
-  memory_ += bytes - std::exchange(entry->second.bytes, bytes);
+  const std::size_t before = std::exchange(entry->second.bytes, bytes);
+  memory_ += bytes - before;
+  shares_[entry->second.begun_by].bytes += bytes - before;
   note_change(entry);
   if (entry->second.run.over()) append(decision, over(now, entry));
   return decision;
@@ -294,7 +340,7 @@ Decision Runs::over(Time now, Entries::iterator entry) {
     last_words_.keep(entry->first, run.run_directory(), *run.last_word(),
                      now + run.longest_return());
   const std::vector<Arrival> strangers = run.take_strangers();
-  runs_.erase(entry);
+  erase(entry);
   Decision decision;
   for (const Arrival& each : strangers) {
     run_of_.erase(each.from.id);
@@ -315,6 +361,7 @@ Decision Runs::restore(Time now, const std::vector<protocol::Record>& records) {
     const auto& run = std::get<protocol::RunRecord>(record);
     const auto [entry, is_new] = runs_.emplace(run.run, Entry{Run(server_, run, now), {}});
     if (!is_new) continue;
+    ++shares_[entry->second.begun_by].runs;
     entry->second.written = entry->second.run.mark();
     append(decision, after(now, entry, entry->second.run.on_time(now)));
   }

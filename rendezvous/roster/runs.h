@@ -23,6 +23,7 @@
 
 namespace ddprun::roster {
 
+// One address, or network, may have begun half of the runs, which may take half of the memory.
 struct RunsOptions {
   std::size_t max_runs = 1000;
   std::size_t max_members = 4096;  // of one run
@@ -68,7 +69,13 @@ class Runs {
     Run run;
     std::optional<Time> wake_at;
     std::size_t bytes = 0;                  // of it in memory_
+    std::string begun_by = {};              // Peer::network; empty: on the server before this one
     std::optional<Run::Mark> written = {};  // of the record that was written last
+  };
+  // Of the runs that one network has begun.
+  struct Share {
+    std::size_t runs = 0;
+    std::size_t bytes = 0;
   };
   using Entries = std::map<std::string, Entry>;
   struct StacksRequest {
@@ -82,15 +89,22 @@ class Runs {
   Decision of_member(Time now, Entries::iterator entry, MemberId from,
                      const protocol::AgentMessage& message);
   Decision join(Time now, const Peer& from, const Join& join);
+  // There might be room if another run were forgotten: any, or one that this address has begun.
+  enum class Want { nothing, room, room_of_its_own };
   struct Refusal {
     std::string why;
-    bool for_want_of_room = false;  // of all runs together
+    Want want = Want::nothing;
   };
-  std::optional<Refusal> refusal(Time now, const Join& join) const;
+  std::optional<Refusal> refusal(Time now, const Peer& from, const Join& join) const;
   std::optional<Refusal> memory_refusal(const Join& join, std::size_t of_run) const;
+  std::optional<Refusal> share_refusal(const std::string& network, const Join& join) const;
+  Share share_of(const std::string& network) const;
+  bool has_room_for(const std::string& network, std::size_t bytes) const;
   std::optional<std::string> stale(const Join& join) const;
-  bool make_room(const Join& join);  // false: there is nothing to forget
+  // False: there is nothing to forget.
+  bool make_room(Want want, const Peer& from, const Join& join);
   void forget(Entries::iterator entry);
+  void erase(Entries::iterator entry);
   Decision after(Time now, Entries::iterator entry, Decision decision);
   Decision over(Time now, Entries::iterator entry);
   void note_change(Entries::iterator entry);
@@ -114,8 +128,9 @@ class Runs {
   std::map<std::uint64_t, StacksRequest> stacks_;
   std::uint64_t last_stacks_ = 0;
   std::optional<std::string> embedded_run_;
-  std::optional<std::string> stopping_;  // why
-  std::size_t memory_ = 0;               // of runs_
+  std::optional<std::string> stopping_;            // why
+  std::unordered_map<std::string, Share> shares_;  // by Peer::network
+  std::size_t memory_ = 0;                         // of runs_
   LastWords last_words_;
   std::map<std::string, std::optional<std::string>> changes_;  // of the present decision
 };

@@ -69,6 +69,8 @@ struct Peer {
   // It may cancel runs and see the output of workers: it has shown the server's token or, where
   // there is none, is on the server's host.
   bool trusted = false;
+  // Its address without the port, or its network: what has a share of the runs. Empty: no limit.
+  std::string network = {};
 };
 
 struct Arrival {

@@ -1,9 +1,13 @@
 #include "rendezvous/server/peer.h"
 
+#include <algorithm>
+
 namespace ddprun::server {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr int kNetworkBytes = 8;
 
 asio::ip::address plain_address(const asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
@@ -29,6 +33,15 @@ bool is_loopback(const asio::ip::tcp::endpoint& peer) {
 
 std::string address_text(const asio::ip::tcp::endpoint& peer) {
   return without_interface(peer.address());
+}
+
+std::string network_text(const asio::ip::tcp::endpoint& peer) {
+  const asio::ip::address address = plain_address(peer.address());
+  if (!address.is_v6()) return address.to_string();
+  auto bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + kNetworkBytes, bytes.end(), 0);
+  // Each link has the network of its local addresses.
+  return asio::ip::address_v6(bytes, address.to_v6().scope_id()).to_string() + "/64";
 }
 
 std::string plain_address_text(const std::string& literal) {

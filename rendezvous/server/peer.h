@@ -12,7 +12,10 @@ std::string to_text(const boost::asio::ip::tcp::endpoint& peer);
 
 // The address alone, without brackets and without the name of an interface.
 std::string address_text(const boost::asio::ip::tcp::endpoint& peer);
-// An address literal in the same form; as it is if it is none.
+// What limits count as one peer: "10.0.0.2", and with IPv6 the network of 64 bits, all of which one
+// host may have: "fd00:0:0:1::/64".
+std::string network_text(const boost::asio::ip::tcp::endpoint& peer);
+// An address literal in the same form as address_text; as it is if it is none.
 std::string plain_address_text(const std::string& literal);
 
 // Whether the peer is on this host, as far as its address tells.

@@ -161,6 +161,46 @@ TEST(Runs, OverTheLimitOnMemoryNewcomersAreRefusedAndMembersGoOn) {
   EXPECT_LE(server.runs->memory_bytes(), 44'000u);
 }
 
+TEST(Runs, OneAddressCannotTakeAllRuns) {
+  ServerOfRuns server({.max_runs = 6});
+  const auto begin = [&](const std::string& run, const std::string& network) {
+    return server.connect(of_run(run, "a"), true, network);
+  };
+  const MemberId first = begin("x0", "10.0.0.7");
+  begin("x1", "10.0.0.7");
+  begin("x2", "10.0.0.7");
+  const MemberId fourth = begin("x3", "10.0.0.7");
+  EXPECT_NE(server.last<Refused>(fourth).why.find("there are 3 runs that 10.0.0.7 has begun on "),
+            std::string::npos)
+      << server.last<Refused>(fourth).why;
+  const MemberId other = begin("y0", "10.0.0.8");
+  EXPECT_TRUE(server.got<Welcome>(other));
+  EXPECT_TRUE(server.got<Welcome>(server.connect(of_run("x1", "b"), true, "10.0.0.7")))
+      << "its runs go on";
+  server.reset(other);
+  server.reset(first);
+  EXPECT_TRUE(server.got<Welcome>(begin("x3", "10.0.0.7"))) << "in the place of x0";
+  EXPECT_FALSE(server.runs->snapshot(server.now, "x0"));
+  EXPECT_TRUE(server.runs->snapshot(server.now, "y0")) << "that of another address";
+}
+
+TEST(Runs, OneAddressCannotTakeAllMemory) {
+  ServerOfRuns server({.max_memory_bytes = 100'000});
+  const auto until_refused = [&](const std::string& network, auto next) {
+    MemberId last = server.connect(next(0), true, network);
+    for (int i = 1; i < 1000 && !server.got<Refused>(last); ++i)
+      last = server.connect(next(i), true, network);
+    EXPECT_NE(server.last<Refused>(last).why.find("half of 100000 is all that one address gets"),
+              std::string::npos)
+        << server.last<Refused>(last).why;
+    EXPECT_LE(server.runs->memory_bytes(), 50'000u);
+  };
+  const auto number = [](int i) { return std::to_string(i); };
+  until_refused("10.0.0.7", [&](int i) { return of_run("x" + number(i), "a", 1000); });
+  until_refused("10.0.0.9", [&](int i) { return of_run("x0", "b" + number(i), 1000); });
+  EXPECT_TRUE(server.got<Welcome>(server.connect(of_run("y"), true, "10.0.0.8")));
+}
+
 TEST(Runs, OneRunCannotTakeAllMemory) {
   ServerOfRuns server({.max_memory_bytes = 100'000});
   MemberId last = server.connect(of_run("x", "n0", 1000));

@@ -65,9 +65,11 @@ class ServerOfRuns {
   }
 
   // Says the message on a new connection.
-  MemberId connect(const AgentMessage& first, bool trusted = true) {
+  MemberId connect(const AgentMessage& first, bool trusted = true,
+                   const std::string& network = "") {
     const MemberId id = ++last_;
-    carry_out(runs->on_message(now, {id, "10.0.0.9:" + std::to_string(id), trusted}, first));
+    carry_out(
+        runs->on_message(now, {id, "10.0.0.9:" + std::to_string(id), trusted, network}, first));
     return id;
   }
   void say(MemberId id, const AgentMessage& message) {
