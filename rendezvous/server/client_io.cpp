@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rendezvous/guard/tls_pump.h"
+#include "rendezvous/server/holders.h"
 #include "rendezvous/server/peer.h"
 #include "rendezvous/server/server_impl.h"
 #include "rendezvous/server/would_block.h"
@@ -107,8 +108,10 @@ void Server::Impl::open_tls(ClientId id, Client& client, std::string first) {
   remove(id);
   if (!opened) return log_.write(Severity::warning, "tls", opened.error().text);
   newcomer.socket = std::move(opened->plain);
-  if (const ClientId next = add_client(std::move(newcomer)); next != 0)
+  if (const ClientId next = add_client(std::move(newcomer)); next != 0) {
     clients_.find(next)->of_before = of_before;
+    clients_.find(next)->pump = opened->pump;
+  }
   opened->pump->start(std::move(first));
 }
 
@@ -214,13 +217,15 @@ void Server::Impl::drop_largest() {
   const std::uint64_t limit = options_.store_limits.max_memory_bytes;
   const std::uint64_t kept = std::min(store_->memory_bytes(), limit - limit / kReserve);
   while (held_bytes_ > limit - kept) {
-    const std::vector<ClientId> ids = clients_.ids();
-    const ClientId id = *std::ranges::max_element(
-        ids, {}, [this](ClientId each) { return clients_.find(each)->counted; });
-    Client& largest = *clients_.find(id);
-    complain(id, largest,
-             "its unfinished request and unread replies of " + std::to_string(largest.counted) +
-                 " bytes are the largest while the store and its clients hold " +
+    Holders holders;
+    clients_.for_each([&](ClientId id, const Client& each) {
+      if (each.counted > 0) holders.add(id, network_text(each.peer), each.counted);
+    });
+    const Holders::Largest largest = *holders.largest();
+    complain(largest.id, *clients_.find(largest.id),
+             "its unfinished request and unread replies of " + std::to_string(largest.held) +
+                 " bytes are the largest of its address, which has most of what the store and its "
+                 "clients hold, " +
                  std::to_string(store_->memory_bytes() + held_bytes_) + ", over the limit of " +
                  std::to_string(limit) + " (max_memory_bytes)");
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rendezvous/guard/token.h"
+#include "rendezvous/server/holders.h"
 #include "rendezvous/server/http_session.h"
 
 namespace ddprun::server {
@@ -48,7 +49,24 @@ std::optional<http::Response> HttpHost::refuse_stranger(const std::string& peer,
   return refusal;
 }
 
-http::Response HttpHost::answer(const std::string& peer, const guard::TlsFacts* tls,
+// False: it is `address` that has most.
+bool HttpHost::make_room(const std::string& address) {
+  while (true) {
+    const bool many = sessions_.size() > options_.max_connections;
+    if (!many && *memory_ <= options_.max_memory_bytes) return true;
+    Holders holders;
+    for (const auto& [id, session] : sessions_)
+      holders.add(id, session->address(), many ? 1 : session->unsent());
+    const auto largest = holders.largest();
+    if (!largest || largest->address == address) return false;
+    log_.write(Severity::warning, "pages",
+               "closed the connection of " + sessions_.at(largest->id)->peer() +
+                   ": too many pages are being read, most of them from its address");
+    forget(largest->id);
+  }
+}
+
+http::Response HttpHost::answer(const HttpSession& asking, const guard::TlsFacts* tls,
                                 const http::Request& request) {
   ++requests_;
   if (log_.wants(Severity::debug))
@@ -56,11 +74,9 @@ http::Response HttpHost::answer(const std::string& peer, const guard::TlsFacts* 
   if (const std::string why = refuse_way(options_.way_in, tls);
       !why.empty() && request.target != "/healthz")
     return http::refusal(403, why);
-  if (auto refusal = refuse_stranger(peer, request)) return std::move(*refusal);
-  const bool full =
-      sessions_.size() > options_.max_connections || *memory_ > options_.max_memory_bytes;
+  if (auto refusal = refuse_stranger(asking.peer(), request)) return std::move(*refusal);
   // Whoever watches the server's health would end a healthy one.
-  if (full && http::shows_runs(request))
+  if (http::shows_runs(request) && !make_room(asking.address()))
     return http::refusal(503, "too many pages are being read; try again in a moment");
   return options_.respond(request);
 }

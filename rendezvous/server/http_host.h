@@ -35,7 +35,8 @@ struct HttpHostOptions {
   std::function<http::Response(const http::Request&)> respond;
   // From the first bytes until the answer has been read; a connection is closed then.
   std::chrono::milliseconds timeout{30'000};
-  // Over these, requests are told 503, but for those that take a line only, such as /healthz.
+  // Over these, the address with most of them is told 503, but for requests that take a line only,
+  // such as /healthz. For the others there is room: one of that address is closed.
   std::size_t max_connections = 256;
   std::uint64_t max_memory_bytes = 256 << 20;  // of answers that are not read yet
 };
@@ -62,10 +63,11 @@ class HttpHost {
   friend class HttpSession;
   using Id = std::uint64_t;
 
-  http::Response answer(const std::string& peer, const guard::TlsFacts* tls,
+  http::Response answer(const HttpSession& asking, const guard::TlsFacts* tls,
                         const http::Request& request);
   std::optional<http::Response> refuse_stranger(const std::string& peer,
                                                 const http::Request& request);
+  bool make_room(const std::string& address);
   void on_timeout(Id id);
   void forget(Id id);
 

@@ -22,6 +22,7 @@ HttpSession::HttpSession(HttpHost& host, std::uint64_t id, Visitor visitor)
       channel_(std::make_shared<Channel>(host.io_, std::move(visitor.socket),
                                          static_cast<Channel::Owner&>(*this))),
       peer_(to_text(visitor.peer)),
+      address_(network_text(visitor.peer)),
       tls_(std::move(visitor.tls)),
       place_(std::move(visitor.place)),
       unseen_(tls_ != nullptr || is_loopback(visitor.peer)),
@@ -51,7 +52,7 @@ void HttpSession::on_bytes(std::string_view bytes) {
                             .target = std::string(request.target()),
                             .authorization = std::string(request[beast_http::field::authorization]),
                             .unseen = unseen_};
-  answer(host_.answer(peer_, tls_.get(), plain), plain.method == "HEAD");
+  answer(host_.answer(*this, tls_.get(), plain), plain.method == "HEAD");
 }
 
 void HttpSession::on_gone(const std::string&) {

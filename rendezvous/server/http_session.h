@@ -25,6 +25,8 @@ class HttpSession final : private Channel::Owner {
   void start();
   // As "10.0.0.2:4711".
   const std::string& peer() const { return peer_; }
+  // What limits count by, see network_text().
+  const std::string& address() const { return address_; }
   bool answered() const { return answered_; }
   // Of the answer.
   std::uint64_t unsent() const { return channel_->unsent(); }
@@ -39,6 +41,7 @@ class HttpSession final : private Channel::Owner {
   std::uint64_t id_;
   std::shared_ptr<Channel> channel_;
   std::string peer_;
+  std::string address_;
   std::shared_ptr<const guard::TlsFacts> tls_;
   std::shared_ptr<void> place_;  // Visitor::place
   bool unseen_;                  // http::Request::unseen

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rendezvous/protocol/roster_codec.h"
+#include "rendezvous/server/holders.h"
 
 namespace ddprun::server {
 namespace {
@@ -262,13 +263,17 @@ void RosterHost::drop_slow(const std::vector<Id>& touched) {
 
 // Not whoever happens to speak when the limit is passed: that is mostly somebody else.
 void RosterHost::drop_largest() {
-  const auto held = [](const auto& each) { return each.second->held(); };
-  while (*memory_ > options_.max_memory_bytes && !sessions_.empty()) {
-    RosterSession& largest = *std::ranges::max_element(sessions_, {}, held)->second;
-    if (largest.held() == 0) return;
-    drop(largest, "its unfinished message and unread answers of " + std::to_string(largest.held()) +
-                      " bytes are the largest of those that hold " + std::to_string(*memory_) +
-                      " together, over the limit of " + std::to_string(options_.max_memory_bytes));
+  while (*memory_ > options_.max_memory_bytes) {
+    Holders holders;
+    for (const auto& [id, session] : sessions_)
+      holders.add(id, session->peer().network, session->held());
+    const auto largest = holders.largest();
+    if (!largest) return;
+    drop(*find(largest->id),
+         "its unfinished message and unread answers of " + std::to_string(largest->held) +
+             " bytes are the largest of its address, which has most of the " +
+             std::to_string(*memory_) + " that all hold together, over the limit of " +
+             std::to_string(options_.max_memory_bytes));
   }
 }
 

@@ -59,6 +59,7 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
     protocol::ReplyBuffer outbox;
     std::string opening;                       // first bytes, while they do not tell the protocol
     std::shared_ptr<guard::TlsFacts> tls;      // it came by TLS
+    std::weak_ptr<guard::TlsPump> pump;        // from which it comes then
     std::shared_ptr<PeerCounts::Place> place;  // among those of its address
     bool identified = false;
     bool of_before = false;       // came before start_over(): no store client any more
@@ -91,9 +92,11 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   bool is_full() const;
   void turn_away(const boost::asio::ip::tcp::endpoint& peer);
   bool has_room_for(const std::string& address, const boost::asio::ip::tcp::endpoint& peer);
+  std::optional<ClientId> slowest_of(const std::string& address);
   void pause_accepting(int error);
   void watch_openings();
   void close_silent_clients();
+  std::string why_silent(const Client& client) const;
 
   // What the clients' sockets are ready for. Nothing is awaited while there is no client.
   void wait_for_events();

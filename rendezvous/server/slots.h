@@ -52,10 +52,16 @@ class Slots {
   // Of all that are there now, in the order of their descriptors.
   std::vector<Id> ids() const {
     std::vector<Id> ids;
-    for (const Slot& slot : slots_) {
-      if (slot.id != 0) ids.push_back(slot.id);
-    }
+    for_each([&](Id id, const T&) { ids.push_back(id); });
     return ids;
+  }
+
+  // Calls visit(id, thing) for all that are there, in that order; it adds and removes none.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Slot& slot : slots_) {
+      if (slot.id != 0) visit(slot.id, *slot.thing);
+    }
   }
 
  private:

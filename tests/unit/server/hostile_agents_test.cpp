@@ -1,6 +1,7 @@
 // Whoever speaks the roster protocol badly is told why, with one line in the log; runs go on.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <random>
 
 #include "tests/unit/server/running_roster_server.h"
@@ -18,6 +19,7 @@ class HostileAgents : public testing::Test {
     RosterServerOptions options;
     options.max_memory_bytes = 4 << 20;
     options.max_connections = 100;
+    options.runs.max_runs = 20;
     return options;
   }
   HostileAgents() : server_(options()), a_(server_.port()) {
@@ -47,6 +49,7 @@ class HostileAgents : public testing::Test {
 
   RunningRosterServer server_;
   RawAgent a_;
+  std::deque<RawAgent> agents_;
   std::uint64_t memory_before_ = 0;
 };
 
@@ -147,11 +150,42 @@ TEST_F(HostileAgents, UnfinishedMessagesAreBoundedTogether) {
   EXPECT_LE(server_.statistics().memory_bytes, memory_before_ + (1 << 20) + 100'000);
   for (const std::string& line : server_.warnings()) {
     EXPECT_NE(line.find("(node a of run run"), std::string::npos) << line;
-    EXPECT_NE(line.find("are the largest of those that hold"), std::string::npos) << line;
+    EXPECT_NE(line.find("are the largest of its address"), std::string::npos) << line;
     EXPECT_NE(line.find("over the limit of 1048576"), std::string::npos) << line;
   }
   the_run_is_not_disturbed();
   EXPECT_EQ(server_.statistics().roster_dropped, 6u);
+}
+
+// Each of the crowd holds less than the good one.
+TEST_F(HostileAgents, OneAddressLosesNothingToAnotherOneThatHoldsMore) {
+  std::string report;
+  encode(report, AgentMessage(Started{.round = 0, .workers = {{1, std::string(400 << 10, 'x')}}}));
+  a_.send(report.substr(0, report.size() / 2));
+  std::deque<RawAgent> crowd;
+  for (int i = 0; i < 8; ++i) {
+    crowd.emplace_back(server_.port(), kRosterProtocol, "127.0.0.2");
+    crowd.back().send("\x00\x00\x10\x00"s + std::string(150 << 10, 'x'));
+  }
+  server_.await([](const RosterServerStatistics& now) { return now.roster_dropped >= 2; });
+  for (const std::string& line : server_.warnings())
+    EXPECT_NE(line.find("closed the connection of 127.0.0.2:"), std::string::npos) << line;
+  EXPECT_EQ(server_.statistics().runs, 1u) << "that of the good one";
+}
+
+TEST_F(HostileAgents, OneAddressCannotTakeAllRuns) {
+  const auto begin = [&](const std::string& run, const std::string& source) {
+    RawAgent& agent = agents_.emplace_back(server_.port(), kRosterProtocol, source);
+    agent.say(join_of(run, "a", 2));
+    const auto answer = agent.next();
+    const auto* refused = answer ? std::get_if<Refused>(&*answer) : nullptr;
+    return refused == nullptr ? "" : refused->why;
+  };
+  std::string why;
+  for (int i = 0; i < 90 && why.empty(); ++i) why = begin("r" + std::to_string(i), "127.0.0.2");
+  EXPECT_NE(why.find("runs that 127.0.0.2 has begun on head"), std::string::npos) << why;
+  EXPECT_NE(why.find("is all that one address gets"), std::string::npos) << why;
+  EXPECT_EQ(begin("other", "127.0.0.3"), "");
 }
 
 TEST_F(HostileAgents, RandomBytesDisturbNobody) {

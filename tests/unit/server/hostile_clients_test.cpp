@@ -2,6 +2,7 @@
 // is dropped with one line that says why, and the others notice nothing.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <random>
 
 #include "tests/unit/server/running_server.h"
@@ -173,9 +174,28 @@ TEST_F(SmallLimits, NotWhoeverSpeaksIsDroppedButWhoeverHoldsMost) {
   EXPECT_EQ(small.ask(request.substr(3), 13), text("value")) << "it had sent three bytes";
   good_client_works();
   for (const std::string& line : server_.lines())
-    EXPECT_NE(line.find(" bytes are the largest while the store and its clients hold "),
-              std::string::npos)
-        << line;
+    EXPECT_NE(line.find(" bytes are the largest of its address, "), std::string::npos) << line;
+}
+
+// Nobody of the crowd holds as much as the good one.
+TEST_F(SmallLimits, OneAddressLosesNothingToAnotherOneThatHoldsMore) {
+  const auto half = [](std::size_t size) {
+    return set("/v", std::string(16 << 20, 'x')).substr(0, size);
+  };
+  RawClient large(server_.port());
+  large.send(half(12 << 20));
+  std::deque<RawClient> crowd;
+  for (int i = 0; i < 8; ++i) {
+    crowd.emplace_back().connect_from("127.0.0.2", server_.port());
+    crowd.back().greet();
+    crowd.back().send(half(8 << 20));
+  }
+  server_.await([](const ServerStatistics& now) { return now.dropped >= 2; });
+  large.send(set("/v", std::string(16 << 20, 'x')).substr(12 << 20));
+  large.sync();
+  good_client_works();
+  for (const std::string& line : server_.lines())
+    EXPECT_NE(line.find("closed the connection of 127.0.0.2:"), std::string::npos) << line;
 }
 
 TEST_F(SmallLimits, UnreadRepliesCountAsMemory) {

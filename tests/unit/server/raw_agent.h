@@ -18,8 +18,9 @@ namespace ddprun::server {
 class RawAgent {
  public:
   // Connects and says the opening.
-  explicit RawAgent(std::uint16_t port, std::uint32_t number = protocol::kRosterProtocol)
-      : client_(port, false) {
+  explicit RawAgent(std::uint16_t port, std::uint32_t number = protocol::kRosterProtocol,
+                    const std::string& source = "127.0.0.1") {
+    client_.connect_from(source, port);
     std::string opening;
     protocol::encode_opening(opening, number);
     client_.send(opening);

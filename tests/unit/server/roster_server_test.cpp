@@ -221,6 +221,19 @@ TEST(RosterServer, ManySlowReadersOfPagesAreNoReasonToEndAHealthyServer) {
   EXPECT_TRUE(get_page(server.port(), "/healthz").starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
+TEST(RosterServer, OneAddressCannotKeepOthersFromThePages) {
+  RunningRosterServer server;
+  std::deque<RawClient> slow;
+  for (int i = 0; i < 256; ++i) {
+    slow.emplace_back().connect_from("127.0.0.2", server.port());
+    slow.back().send("GET / HTTP/1.1\r\n");
+  }
+  server.await([](const RosterServerStatistics& now) { return now.http_connections == 256; });
+  EXPECT_TRUE(get_page(server.port(), "/").starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(slow.front().is_closed()) << "the oldest makes room";
+  EXPECT_NE(server.only_warning().find("closed the connection of 127.0.0.2:"), std::string::npos);
+}
+
 TEST(RosterServer, PagesThatNobodyReadsTakeNothingFromTheAgents) {
   RosterServerOptions options;
   options.max_memory_bytes = 16 << 20;

@@ -51,6 +51,12 @@ TEST(Slots, NamesAllThatAreThere) {
   const auto six = slots.add(6, thing("six"));
   slots.remove(six);
   EXPECT_EQ(slots.ids(), (std::vector{four, nine}));
+  std::string visited;
+  slots.for_each([&](auto id, const std::string& each) {
+    EXPECT_EQ(slots.find(id), &each);
+    visited += each + " ";
+  });
+  EXPECT_EQ(visited, "four nine ");
 }
 
 TEST(Slots, AnIdOfADescriptorThatNobodyHadFindsNothing) {
