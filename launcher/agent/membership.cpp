@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "launcher/agent/interfaces.h"
+#include "launcher/agent/limits.h"
 #include "launcher/agent/self_description.h"
 #include "launcher/agent/tls_files.h"
 #include "rendezvous/base/span_text.h"
@@ -303,6 +304,7 @@ Result<std::uint16_t> Membership::fresh_store() {
       if (!tls) return tls.error();
       options.tls = std::move(*tls);
     }
+    limit_connections(options);
     store_ = std::make_unique<StoreHost>(io_, std::move(options), output_);
   }
   return store_->open_next_round();

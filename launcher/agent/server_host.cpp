@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/agent/interfaces.h"
+#include "launcher/agent/limits.h"
 #include "launcher/agent/tls_files.h"
 #include "launcher/cli/version.h"
 #include "rendezvous/base/span_text.h"
@@ -171,6 +172,7 @@ Result<void> ServerHost::listen() {
     if (!tls) return tls.error();
     options.tls = std::move(*tls);
   }
+  limit_connections(options);
   options.log = [this, left = kServerLines](server::Severity severity,
                                             const std::string& line) mutable {
     const bool wanted =

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -22,6 +21,7 @@
 #include "rendezvous/rdzvd/log.h"
 #include "rendezvous/rdzvd/service_manager.h"
 #include "rendezvous/roster/wording.h"
+#include "rendezvous/server/connection_limits.h"
 #include "rendezvous/server/listen_address.h"
 #include "rendezvous/server/roster_server.h"
 
@@ -34,8 +34,6 @@ using Tls = std::shared_ptr<guard::Tls>;
 
 constexpr std::chrono::seconds kTellingLimit{3};  // for agents that do not read the last word
 constexpr std::chrono::seconds kBetweenStatus{10};
-constexpr rlim_t kFilesOfTls =
-    3;  // descriptors of one connection: its own, and the pump's two ends
 constexpr std::size_t kIdLength = 16;
 constexpr rlim_t kOwnFiles = 32;  // descriptors that are no connections
 
@@ -54,10 +52,17 @@ rlim_t raise_file_limit() {
   return files.rlim_cur;
 }
 
-std::size_t connection_limit(std::size_t wanted, rlim_t files, bool tls) {
-  const rlim_t most = files > 2 * kOwnFiles ? files - kOwnFiles : files;
-  if (wanted != 0) return wanted;
-  return tls ? most / kFilesOfTls : most;
+server::ConnectionLimits connection_limits(const Options& options, rlim_t files, bool tls) {
+  server::ConnectionLimits limits = server::shared_out(
+      options.max_connections != 0 ? options.max_connections
+                                   : server::connections_for(files, kOwnFiles, tls));
+  if (options.max_per_address) {
+    limits.per_address = *options.max_per_address;
+    limits.unfinished_per_address = (limits.per_address + 1) / 2;
+  }
+  if (options.max_unfinished_per_address)
+    limits.unfinished_per_address = *options.max_unfinished_per_address;
+  return limits;
 }
 
 // While a name is looked up, which may take long and cannot be interrupted: nobody is here yet who
@@ -137,10 +142,7 @@ Result<void> Daemon::listen() {
   if (!where.note.empty()) log_.warning(where.note);
   address_.host = *handed ? (*handed)->address : where.address.empty() ? "0.0.0.0" : where.address;
   if (const auto made = make_head(); !made) return made.error();
-  const std::size_t connections =
-      connection_limit(options_.max_connections, files, tls_ != nullptr);
-  const std::size_t per_address =
-      options_.max_per_address.value_or(std::max<std::size_t>(connections / 2, 1));
+  const auto limits = connection_limits(options_, files, tls_ != nullptr);
   server::RosterServerOptions options{
       .address = where.address,
       .port = options_.listen.port,
@@ -151,14 +153,12 @@ Result<void> Daemon::listen() {
       .store = options_.store.value_or(token_ == nullptr && tls_ == nullptr && !options_.state),
       .store_limits = {.max_memory_bytes = options_.max_memory_bytes / 4 * 3},
       .handshake_timeout = options_.handshake_timeout,
-      .max_connections = connections,
+      .max_connections = limits.all,
       .token = token_,
       .tls = tls_,
       .needs_certificate = options_.tls.ca.has_value(),
-      .max_per_address = per_address,
-      // A storm of good clients has said nothing for a moment either.
-      .max_unfinished_per_address =
-          options_.max_unfinished_per_address.value_or((per_address + 1) / 2),
+      .max_per_address = limits.per_address,
+      .max_unfinished_per_address = limits.unfinished_per_address,
       .max_memory_bytes = options_.max_memory_bytes / 4,
       .keeper = head_.get(),
       .log = [this](server::Severity severity,

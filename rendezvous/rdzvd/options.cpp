@@ -48,8 +48,8 @@ constexpr std::array kOptions{
     OptionText{"tls-ca", "FILE", "",
                "agents, rdzvctl and pages have to show a certificate of this CA"},
     OptionText{"max-per-address", "N", "",
-               "close connections of one address over this number; 0: no limit. Default: half of "
-               "all"},
+               "close connections of one address (of IPv6: of one network of 64 bits) over this "
+               "number; 0: no limit. Default: half of all"},
     OptionText{
         "max-unfinished-per-address", "N", "",
         "close the oldest of the connections of one address that have not said yet what they "

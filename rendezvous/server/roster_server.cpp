@@ -69,6 +69,7 @@ ServerOptions RosterServer::Impl::port_options() {
           .tls = options_.tls,
           .max_per_address = options_.max_per_address,
           .max_unfinished_per_address = options_.max_unfinished_per_address,
+          .limit_advice = options_.limit_advice,
           .others = this,
           .shared_log = &log_};
 }

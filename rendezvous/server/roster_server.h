@@ -60,6 +60,7 @@ struct RosterServerOptions {
   // As ServerOptions.
   std::size_t max_per_address = 0;
   std::size_t max_unfinished_per_address = 0;
+  std::string limit_advice;
   // What the roster and the pages may hold, about: half of it for the runs' state (newcomers over
   // it are refused), a quarter for agents' unfinished messages and unread answers (whoever holds
   // most is dropped), a quarter for pages that are not read yet (503). The store has its own limit

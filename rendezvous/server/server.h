@@ -46,10 +46,13 @@ struct ServerOptions {
   // Connections that begin with TLS are served, store clients only if they have its shared key;
   // others are handed over with Visitor::tls empty. None: there is no TLS.
   std::shared_ptr<const guard::Tls> tls;
-  // Connections from one address, and those of them that have not said yet what they speak: more
-  // are closed when they come. 0: no limit.
+  // Connections from one address (with IPv6, from one network of 64 bits): more are closed when
+  // they come. 0: no limit.
   std::size_t max_per_address = 0;
+  // Those of them that have not said yet what they speak: over it the oldest one is closed.
   std::size_t max_unfinished_per_address = 0;
+  // How lines about these three end: what an owner without such options can do, with "; " in front.
+  std::string limit_advice;
   // Gets the connections that speak something else; none: they are closed. Must outlive the server.
   OtherProtocols* others = nullptr;
   // A client is dropped when more than this waits for it behind the reply that is being sent.
@@ -69,7 +72,7 @@ struct ServerStatistics {
       0;  // closed because they spoke no protocol that is served here, or nothing
   std::uint64_t turned_away = 0;         // closed because there were max_connections
   std::uint64_t over_address_limit = 0;  // closed because one address had too many
-  std::uint64_t addresses = 0;           // that have connections now
+  std::uint64_t addresses = 0;           // that have connections now; of IPv6, networks
   std::uint64_t most_per_address = 0;    // connections of the one that has most now
   std::uint64_t tls_failed = 0;          // TLS handshakes
   std::uint64_t dropped = 0;  // store clients closed by the server: bad request, limit, not reading
