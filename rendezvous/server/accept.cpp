@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rendezvous/guard/tls_pump.h"
 #include "rendezvous/server/peer.h"
 #include "rendezvous/server/server_impl.h"
 
@@ -27,6 +28,10 @@ bool is_shortage(int error) {
 LimitedLog::Sink warnings_to(const std::function<void(std::string)>& log) {
   if (!log) return {};
   return [log](Severity, std::string line) { log(std::move(line)); };
+}
+
+std::string whose(const std::string& network, const tcp::endpoint& peer) {
+  return network == address_text(peer) ? "its address" : "its network " + network;
 }
 
 // A program that is being started holds copies of our descriptors for a moment. Closing alone would
@@ -136,7 +141,7 @@ void Server::Impl::accept_some() {
 }
 
 void Server::Impl::take_in(UniqueFd socket, tcp::endpoint peer) {
-  const std::string address = address_text(peer);
+  const std::string address = network_text(peer);
   if (!has_room_for(address, peer)) return;
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -149,23 +154,34 @@ bool Server::Impl::has_room_for(const std::string& address, const tcp::endpoint&
   if (peers_.is_full(address)) {
     ++counts_.over_address_limit;
     log_.write(Severity::warning, "address limit",
-               "closed the connection of " + to_text(peer) + ": its address has " +
+               "closed the connection of " + to_text(peer) + ": " + whose(address, peer) + " has " +
                    std::to_string(options_.max_per_address) +
                    " already, which is the limit (max_per_address); raise it where many hosts come "
-                   "from one address");
+                   "from one address" +
+                   options_.limit_advice);
     return false;
   }
-  // In a crowd it may have said that, and nobody has read it yet.
-  if (const auto slow = peers_.too_slow(address)) on_readable(*slow);
-  if (const auto slow = peers_.too_slow(address)) {
+  if (const auto slow = slowest_of(address)) {
     ++counts_.over_address_limit;
     if (Client* client = clients_.find(*slow))
       complain(*slow, *client,
-               "it has not said what it speaks, and its address has more than " +
-                   std::to_string(options_.max_unfinished_per_address) +
-                   " such connections (max_unfinished_per_address)");
+               "it has not said what it speaks, and " + whose(address, client->peer) +
+                   " has more than " + std::to_string(options_.max_unfinished_per_address) +
+                   " such connections (max_unfinished_per_address)" + options_.limit_advice);
   }
   return true;
+}
+
+// In a crowd it may have said what it speaks, or a part of it, and nobody has read that yet.
+std::optional<Server::Impl::ClientId> Server::Impl::slowest_of(const std::string& address) {
+  while (true) {
+    const auto slow = peers_.too_slow(address);
+    if (!slow) return {};
+    if (const Client* client = clients_.find(*slow))
+      if (const auto pump = client->pump.lock()) pump->hurry();
+    on_readable(*slow);
+    if (peers_.too_slow(address) == slow) return slow;
+  }
 }
 
 Server::Impl::ClientId Server::Impl::add_client(Newcomer newcomer) {
@@ -198,7 +214,8 @@ void Server::Impl::turn_away(const tcp::endpoint& peer) {
   ++counts_.turned_away;
   log_.write(Severity::warning, "turned away",
              "closed the connection of " + to_text(peer) + ": it is one more than the limit of " +
-                 std::to_string(options_.max_connections) + " connections (max_connections)");
+                 std::to_string(options_.max_connections) + " connections (max_connections)" +
+                 options_.limit_advice);
 }
 
 void Server::Impl::pause_accepting(int error) {
@@ -235,18 +252,18 @@ void Server::Impl::close_silent_clients() {
     openings_.pop_front();
     Client* client = clients_.find(id);
     if (client == nullptr || client->identified) continue;
-    complain(id, *client,
-             client->tls && !client->tls->open
-                 ? "its TLS handshake was not over within " +
-                       std::to_string(options_.handshake_timeout.count()) + " ms"
-             : client->parked
-                 ? "no round has begun within " +
-                       std::to_string(options_.handshake_timeout.count()) + " ms"
-                 : "it sent " + std::to_string(client->opening.size()) + " bytes within " +
-                       std::to_string(options_.handshake_timeout.count()) +
-                       " ms, too few to tell its protocol");
+    complain(id, *client, why_silent(*client));
   }
   if (!openings_.empty()) watch_openings();
+}
+
+std::string Server::Impl::why_silent(const Client& client) const {
+  const std::string within =
+      " within " + std::to_string(options_.handshake_timeout.count()) + " ms";
+  if (client.tls && !client.tls->open) return "its TLS handshake was not over" + within;
+  if (client.parked) return "no round has begun" + within;
+  return "it sent " + std::to_string(client.opening.size()) + " bytes" + within +
+         ", too few to tell its protocol";
 }
 
 void Server::Impl::complain(ClientId id, Client& client, const std::string& why) {

@@ -1,4 +1,5 @@
-// How many connections each address has, so that one of them does not take them all. Pure.
+// How many connections each address has, so that one of them does not take them all; with IPv6,
+// each network, see network_text(). Pure.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +53,8 @@ class PeerCounts::Place {
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
+
+  const std::string& address() const { return address_; }
 
   // It is unfinished, and this one; in the place of the one before.
   void begin(ConnectionId id);

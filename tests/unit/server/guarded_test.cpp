@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "rendezvous/guard/handshake.h"
+#include "rendezvous/guard/tls.h"
 #include "rendezvous/guard/token.h"
 #include "tests/unit/server/running_roster_server.h"
 
@@ -185,6 +186,34 @@ TEST(GuardedServer, TheStoresHostIsToldWhereItsClientsComeFrom) {
     EXPECT_FALSE(std::holds_alternative<StoreClients>(*message)) << "not for the others";
     if (std::holds_alternative<Assignment>(*message)) break;
   }
+}
+
+// All is there before the server looks, and the newcomer first.
+TEST(GuardedServer, WhoseHandshakeIsUnreadIsNotTakenForSilent) {
+  boost::asio::io_context io;
+  const std::string key = guard::random_number();
+  RosterServerOptions options;
+  options.tls = guard::Tls::server({}, key).value();
+  options.max_unfinished_per_address = 1;
+  auto server = std::move(RosterServer::listen(io, std::move(options)).value());
+  RawClient agent(server->port(), false);
+  guard::TlsStream tls(guard::Tls::client_with(key).value());
+  std::string in, out;
+  ASSERT_TRUE(tls.receive("", in, out));
+  agent.send(std::exchange(out, {}));
+  std::string answer;
+  while (!tls.is_open()) {
+    ASSERT_GT(io.run_one_for(std::chrono::milliseconds(kPatienceMs)), 0u);
+    answer = agent.receive_now();
+    ASSERT_TRUE(tls.receive(answer, in, out));
+  }
+  tls.send("it speaks nothing known", out);
+  RawClient newcomer(server->port(), false);
+  agent.send(out);
+  while (server->statistics().port.accepted < 2)
+    ASSERT_GT(io.run_one_for(std::chrono::milliseconds(kPatienceMs)), 0u);
+  EXPECT_EQ(server->statistics().port.over_address_limit, 0u);
+  EXPECT_EQ(server->statistics().port.strangers, 1u) << "what it has said was heard";
 }
 
 class GuardedStore : public testing::Test {

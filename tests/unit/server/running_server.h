@@ -146,6 +146,13 @@ class RawClient {
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
   }
+  // What has come already.
+  std::string receive_now() {
+    std::string bytes(64 << 10, '\0');
+    const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
   // Everything until the connection ends.
   std::string receive_all() {
     std::string all;
