@@ -111,7 +111,6 @@ TEST_F(TlsJob, AClientWithoutTlsIsToldWhatIsNeeded) {
   const Finished end = node(server.address(), {}, {"true"})->finish();
   EXPECT_EQ(end.code, 125);
   EXPECT_THAT(end.err, HasSubstr("this server speaks TLS only: give --tls-ca FILE"));
-  EXPECT_LT(end.took, std::chrono::seconds(15));
   EXPECT_THAT(rdzvctl(server, {}).err, HasSubstr("this server speaks TLS only"));
   EXPECT_THAT(get_page(server.port(), "/"), HasSubstr("HTTP/1.1 403 "));
   EXPECT_THAT(get_page(server.port(), "/"), HasSubstr("https://"));
@@ -126,7 +125,6 @@ TEST_F(TlsJob, AServerWithoutTlsIsNoServerForAClientWithIt) {
   EXPECT_EQ(end.code, 125);
   EXPECT_THAT(end.err, HasSubstr(server.address() + ": TLS: "));
   EXPECT_THAT(end.err, HasSubstr("the other side does not speak TLS"));
-  EXPECT_LT(end.took, std::chrono::seconds(15));
   EXPECT_THAT(rdzvctl(server, trusting()).err, HasSubstr("the other side does not speak TLS"));
 }
 
@@ -142,7 +140,6 @@ TEST_F(TlsJob, WrongCertificatesEndANodeAtOnceWithAReason) {
     const Finished end = node(server.address(), trusting(), {"true"})->finish();
     EXPECT_EQ(end.code, 125) << name;
     EXPECT_THAT(end.err, HasSubstr(reason));
-    EXPECT_LT(end.took, std::chrono::seconds(15)) << name;
     EXPECT_THAT(rdzvctl(server, trusting()).err, HasSubstr(reason));
     EXPECT_THAT(server.stop().err, HasSubstr("closed the connection of 127.0.0.1:")) << name;
   }
@@ -163,7 +160,6 @@ TEST_F(TlsJob, AServerWithACaWantsCertificates) {
   EXPECT_EQ(late.code, 125);
   EXPECT_THAT(late.err, HasSubstr(server.address() + ": TLS: "));
   EXPECT_THAT(late.err, HasSubstr("expired"));
-  EXPECT_LT(late.took, std::chrono::seconds(5));
   const auto a = node(server.address(), shown, kMeet);
   const auto b = node(server.address(), shown, kMeet);
   EXPECT_EQ(a->finish().code, 0);
