@@ -51,14 +51,16 @@ make_tar() {
 
 # The same files once more, as a check that the format can be made; it is built where Debian is.
 make_rpm() {
-  local version=$1 top=$PWD/build/package/rpm
+  local version=$1 top=$PWD/build/package/rpm files
   rm -rf "$top"
   rpmbuild -bb --quiet --define "_topdir $top" --define "_build_id_links none" --define "version_of_ddprun $version" \
     --define "tree $PWD/build/package/tar/ddprun-$version-linux-$(uname -m)" packaging/rpm/ddprun.spec \
     >build/package/rpm.log 2>&1 || { cat build/package/rpm.log && die "the rpm was not made"; }
   mv "$top"/RPMS/*/*.rpm build/package/
-  rpm --query --package --list build/package/ddprun-"$version"-*.rpm 2>/dev/null | grep -qx /usr/bin/ddprun ||
-    die "the rpm has no /usr/bin/ddprun"
+  files=$(rpm --query --package --list build/package/ddprun-"$version"-*.rpm 2>build/package/rpm.log) ||
+    { cat build/package/rpm.log && die "the rpm cannot be read"; }
+  # Not through a pipe: grep ends at the first match, and rpm would fail when it writes on.
+  grep -qx /usr/bin/ddprun <<<"$files" || die "the rpm has no /usr/bin/ddprun"
 }
 
 check_with_lintian() {
