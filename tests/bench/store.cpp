@@ -10,7 +10,7 @@
 namespace ddprun::bench {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 9;
 constexpr int kFewRounds = 3;
 
 struct Storm {

@@ -13,7 +13,7 @@
 namespace ddprun::bench {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 9;
 constexpr int kLeastTurns = 5;  // of each client
 
 struct Operation {
