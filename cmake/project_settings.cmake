@@ -30,6 +30,23 @@ if(DDPRUN_WERROR)
   target_compile_options(ddprun_warnings INTERFACE -Werror)
 endif()
 
+# ddprun_find_broken_memory(): all targets of this folder and those below are compiled with what stops a program whose memory
+# was overwritten by bytes from outside, as Debian's packages are. Not where a sanitizer looks for more, nor without
+# optimization, where the checks of the C library do nothing.
+include(CheckCXXCompilerFlag)
+macro(ddprun_find_broken_memory)
+  if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    foreach(flag stack-clash-protection cf-protection)
+      string(MAKE_C_IDENTIFIER DDPRUN_HAS_${flag} has)
+      check_cxx_compiler_flag(-f${flag} ${has})
+      if(${has})
+        add_compile_options(-f${flag})
+      endif()
+    endforeach()
+  endif()
+endmacro()
+
 # ddprun_bind_at_start(TARGET): all functions of other libraries are looked up when it is loaded, and the table of their
 # addresses is read-only from then on.
 function(ddprun_bind_at_start target)

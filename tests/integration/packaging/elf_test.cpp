@@ -73,5 +73,19 @@ TEST_P(BoundAtTheStart, AllOfItsFunctions) {
 
 INSTANTIATE_TEST_SUITE_P(Each, BoundAtTheStart, testing::Values(DDPRUN_BOUND_FILES));
 
+#ifdef NDEBUG
+class HardenedTest : public testing::TestWithParam<const char*> {};
+
+// The function that a broken stack ends in, and those of the C library that know how large a buffer
+// is.
+TEST_P(HardenedTest, ChecksItsStackAndItsBuffers) {
+  const Elf elf(GetParam());
+  EXPECT_NE(elf.bytes.find(std::string("__stack_chk_fail\0", 17)), std::string::npos);
+  EXPECT_NE(elf.bytes.find("cpy_chk"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, HardenedTest, testing::Values(DDPRUN_ELF_FILES));
+#endif
+
 }  // namespace
 }  // namespace ddprun::test
