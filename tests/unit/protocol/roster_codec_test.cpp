@@ -163,7 +163,7 @@ std::vector<Record> records() {
                 .join_timeout = 600s,
                 .last_call_timeout = 30s,
                 .reconnect_timeout = 5s,
-                .ping_interval = 5s,
+                .ping_interval = 6s,
                 .ping_attempts = 4,
                 .run_directory = "x1",
                 .next_round = 4,
@@ -188,6 +188,21 @@ TEST(RosterCodec, EveryRecordComesBackWithEveryMember) {
     EXPECT_EQ(back->index(), record.index());
     EXPECT_EQ(encode(*back), json);
   }
+}
+
+// What a head of this version has left is read by that of another one.
+TEST(RosterCodec, TheTextOfARecordStaysAsItIs) {
+  auto run = std::get<RunRecord>(records()[0]);
+  run.last_failure.reset();
+  run.round.reset();
+  const std::string text =
+      R"({"type":"run","run":"r","node":"a","pid":7,"version":"0.1.0","min_nodes":1,"max_nodes":2,)"
+      R"("max_restarts":3,"static":true,"grow":false,"join_timeout_ns":600000000000,)"
+      R"("last_call_timeout_ns":30000000000,"reconnect_timeout_ns":5000000000,)"
+      R"("ping_interval_ns":6000000000,"ping_attempts":4,"run_directory":"x1","next_round":4,)"
+      R"("restarts":1})";
+  EXPECT_EQ(encode(Record(run)), text);
+  EXPECT_TRUE(decode_record(text));
 }
 
 TEST(RosterCodec, ARecordThatDoesNotFitTogetherIsRefused) {
