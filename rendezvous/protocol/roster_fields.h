@@ -315,7 +315,7 @@ void fields(V& v, Visited<V, RecordedRound>& m) {
 }
 
 template <class V>
-void fields(V& v, Visited<V, RunRecord>& m) {
+void fields(V& v, Visited<V, Terms>& m) {
   v.name("run", m.run, kMaxRunId);
   v.name("node", m.node, kMaxName);
   v.number("pid", m.pid, 0, kMaxCount);
@@ -330,6 +330,11 @@ void fields(V& v, Visited<V, RunRecord>& m) {
   v.span("reconnect_timeout_ns", m.reconnect_timeout);
   v.span("ping_interval_ns", m.ping_interval);
   v.number("ping_attempts", m.ping_attempts, 1, kMaxCount);
+}
+
+template <class V>
+void fields(V& v, Visited<V, RunRecord>& m) {
+  fields(v, m.terms);
   v.name("run_directory", m.run_directory, kMaxName);
   v.number("next_round", m.next_round, 0, kMaxCount);
   v.number("restarts", m.restarts, 0, kMaxCount);

@@ -25,11 +25,11 @@ struct RecordedRound {
   std::optional<Restart> ended_by;  // the round is over, and another one is to follow
 };
 
-// A run that goes on.
-struct RunRecord {
+// What all nodes of a run must agree on, and what they should, as its first node said it.
+struct Terms {
   std::string run;
-  std::string node;  // who gave the terms, and its ddprun
-  int pid = 0;
+  std::string node;  // who said it
+  int pid = 0;       // of that ddprun
   std::string version;
   int min_nodes = 1;
   int max_nodes = 1;
@@ -41,6 +41,11 @@ struct RunRecord {
   nanoseconds reconnect_timeout{};
   nanoseconds ping_interval{};
   int ping_attempts = 3;
+};
+
+// A run that goes on.
+struct RunRecord {
+  Terms terms;
   std::string run_directory;
   int next_round = 0;
   int restarts = 0;  // spent

@@ -5,49 +5,12 @@
 #include "rendezvous/roster/run.h"
 
 namespace ddprun::roster {
-namespace {
-
-Terms terms_of(const protocol::RunRecord& record) {
-  return {.run = record.run,
-          .node = record.node,
-          .pid = record.pid,
-          .version = record.version,
-          .min_nodes = record.min_nodes,
-          .max_nodes = record.max_nodes,
-          .max_restarts = record.max_restarts,
-          .static_ranks = record.static_ranks,
-          .grow = record.grow,
-          .join_timeout = record.join_timeout,
-          .last_call_timeout = record.last_call_timeout,
-          .reconnect_timeout = record.reconnect_timeout,
-          .ping_interval = record.ping_interval,
-          .ping_attempts = record.ping_attempts};
-}
-
-protocol::RunRecord with_terms(const Terms& terms) {
-  return {.run = terms.run,
-          .node = terms.node,
-          .pid = terms.pid,
-          .version = terms.version,
-          .min_nodes = terms.min_nodes,
-          .max_nodes = terms.max_nodes,
-          .max_restarts = terms.max_restarts,
-          .static_ranks = terms.static_ranks,
-          .grow = terms.grow,
-          .join_timeout = terms.join_timeout,
-          .last_call_timeout = terms.last_call_timeout,
-          .reconnect_timeout = terms.reconnect_timeout,
-          .ping_interval = terms.ping_interval,
-          .ping_attempts = terms.ping_attempts};
-}
-
-}  // namespace
 
 // A head that falls silent is noticed by its nodes no sooner than they are by it, so they get as
 // long as anybody who may come back. Whoever has done its part need not.
 Run::Run(const Server& server, const protocol::RunRecord& record, Time now)
     : server_(server),
-      terms_(terms_of(record)),
+      terms_(record.terms),
       run_directory_(record.run_directory),
       adopted_(true),
       began_(now),
@@ -85,11 +48,11 @@ Run::Mark Run::mark() const {
 }
 
 protocol::RunRecord Run::record() const {
-  protocol::RunRecord record = with_terms(terms_);
-  record.run_directory = run_directory_;
-  record.next_round = next_round_;
-  record.restarts = restarts_;
-  record.last_failure = last_failure_;
+  protocol::RunRecord record{.terms = terms_,
+                             .run_directory = run_directory_,
+                             .next_round = next_round_,
+                             .restarts = restarts_,
+                             .last_failure = last_failure_};
   if (!round_) return record;
   record.round = {.server = round_->server, .assignment = round_->assignment};
   record.round->assignment.store_key.reset();

@@ -359,7 +359,7 @@ Decision Runs::restore(Time now, const std::vector<protocol::Record>& records) {
       continue;
     }
     const auto& run = std::get<protocol::RunRecord>(record);
-    const auto [entry, is_new] = runs_.emplace(run.run, Entry{Run(server_, run, now), {}});
+    const auto [entry, is_new] = runs_.emplace(run.terms.run, Entry{Run(server_, run, now), {}});
     if (!is_new) continue;
     ++shares_[entry->second.begun_by].runs;
     entry->second.written = entry->second.run.mark();

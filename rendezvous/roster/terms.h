@@ -1,30 +1,15 @@
-// What all nodes of a run must agree on, and what they should.
+// What all nodes of a run must agree on, and whether a node does.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "rendezvous/protocol/run_record.h"
 #include "rendezvous/roster/types.h"
 
 namespace ddprun::roster {
 
-// As the run's first node said it.
-struct Terms {
-  std::string run;
-  std::string node;  // who said it
-  int pid = 0;       // of that ddprun
-  std::string version;
-  int min_nodes = 1;
-  int max_nodes = 1;
-  int max_restarts = 0;
-  bool static_ranks = false;
-  bool grow = true;
-  nanoseconds join_timeout{};
-  nanoseconds last_call_timeout{};
-  nanoseconds reconnect_timeout{};
-  nanoseconds ping_interval{};
-  int ping_attempts = 3;
-};
+using protocol::Terms;
 
 Terms terms_of(const Join& first, const Server& server);
 

@@ -47,10 +47,11 @@ class Head {
 bool is_short(const protocol::Record& record) {
   const auto* run = std::get_if<protocol::RunRecord>(&record);
   if (run == nullptr) return true;
+  const protocol::Terms& terms = run->terms;
   const std::chrono::minutes most(10);
-  return run->join_timeout <= most && run->reconnect_timeout <= most &&
-         run->ping_interval >= std::chrono::milliseconds(500) && run->ping_interval <= most &&
-         run->ping_attempts <= 10;
+  return terms.join_timeout <= most && terms.reconnect_timeout <= most &&
+         terms.ping_interval >= std::chrono::milliseconds(500) && terms.ping_interval <= most &&
+         terms.ping_attempts <= 10;
 }
 
 }  // namespace
