@@ -1,39 +1,16 @@
 #include "rendezvous/roster/runs.h"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <utility>
 
-#include "rendezvous/base/span_text.h"
 #include "rendezvous/protocol/roster_codec.h"
+#include "rendezvous/roster/decisions.h"
 #include "rendezvous/roster/footprint.h"
-#include "rendezvous/roster/wording.h"
 
 namespace ddprun::roster {
 namespace {
 
 using protocol::AgentMessage;
-
-// About, of what a new run takes beside its first Join when its first round begins at once.
-constexpr std::size_t kNewRun = sizeof(Run) + 1024;
-
-void add(Decision& decision, MemberId to, protocol::ServerMessage message,
-         const std::string& reason) {
-  decision.effects.push_back(Send{{to}, std::move(message), reason});
-}
-
-// The last word to a connection.
-Decision answer(MemberId to, protocol::ServerMessage message, const std::string& reason) {
-  Decision decision;
-  add(decision, to, std::move(message), reason);
-  decision.effects.push_back(Close{{to}, reason});
-  return decision;
-}
-
-void append(Decision& decision, Decision more) {
-  std::ranges::move(more.effects, std::back_inserter(decision.effects));
-}
 
 // About, of what a failure keeps that it can do without. Its words are in its text too.
 std::size_t details(const protocol::Failed& failed) {
@@ -60,8 +37,7 @@ Decision Runs::on_message(Time now, const Peer& from, const AgentMessage& messag
 // end of the connection.
 Decision Runs::first(Time now, const Peer& from, const AgentMessage& message) {
   if (stopping_) return answer(from.id, protocol::ServerStopping{*stopping_}, *stopping_);
-  const auto asks = [&](const auto& each) { return each.second.asker == from.id; };
-  if (std::erase_if(stacks_, asks) > 0) {
+  if (stacks_.forget(from.id)) {
     const std::string why = "the last question on this connection is not answered yet";
     return answer(from.id, protocol::Refused{why}, why);
   }
@@ -105,14 +81,8 @@ Decision Runs::of_member(Time now, Entries::iterator entry, MemberId from,
 }
 
 Decision Runs::on_closed(Time now, MemberId connection, const std::string& how) {
-  std::erase_if(stacks_, [&](const auto& each) { return each.second.asker == connection; });
+  stacks_.on_closed(connection, how);
   Decision decision;
-  for (auto& [id, request] : stacks_) {
-    const auto awaited = request.awaited.find(connection);
-    if (awaited == request.awaited.end()) continue;
-    request.answer.nodes.push_back({awaited->second, {}, how});
-    request.awaited.erase(awaited);
-  }
   if (const auto it = run_of_.find(connection); it != run_of_.end()) {
     const auto entry = runs_.find(it->second);
     run_of_.erase(it);
@@ -145,8 +115,8 @@ Decision Runs::shut_down(const std::string& why) {
   std::ranges::sort(all);
   stopping_ = why;
   Decision decision;
-  for (const auto& [id, request] : stacks_)
-    append(decision, answer(request.asker, protocol::Refused{why}, why));
+  for (const MemberId asker : stacks_.askers())
+    append(decision, answer(asker, protocol::Refused{why}, why));
   if (!all.empty()) {
     decision.effects.push_back(Send{all, protocol::ServerStopping{why}, why});
     decision.effects.push_back(Close{std::move(all), why});
@@ -156,7 +126,6 @@ Decision Runs::shut_down(const std::string& why) {
   wakes_.clear();
   stacks_.clear();
   shares_.clear();
-  memory_ = 0;
   last_words_.clear();
   return decision;
 }
@@ -175,79 +144,6 @@ std::optional<Snapshot> Runs::snapshot(Time now, const std::string& run) const {
   return entry == runs_.end() ? std::nullopt : std::optional(entry->second.run.snapshot(now));
 }
 
-std::optional<Runs::Refusal> Runs::refusal(Time now, const Peer& from, const Join& join) const {
-  const auto entry = runs_.find(join.run);
-  if (entry != runs_.end()) {
-    if (entry->second.run.number_of_connections() >= options_.max_members)
-      return Refusal{"run " + join.run + " has " + std::to_string(options_.max_members) +
-                     " nodes, which is all that this server takes"};
-    if (auto why = memory_refusal(join, entry->second.bytes)) return why;
-    return share_refusal(entry->second.begun_by, join);
-  }
-  if (server_.embedded && embedded_run_) {
-    const auto own = runs_.find(*embedded_run_);
-    if (own == runs_.end())
-      return Refusal{"run " + *embedded_run_ + ", which this ddprun served, has ended"};
-    return Refusal{
-        "this endpoint belongs to run " + *embedded_run_ + ", started " +
-        span_text(own->second.run.age(now)) + " ago by node " + own->second.run.terms().node +
-        " on " + server_.host + "; node " + join.node + " wants run " + join.run +
-        ": give all nodes of one job the same --rdzv-id, and another job another endpoint"};
-  }
-  if (!server_.embedded && join.run == "none")
-    return Refusal{"rdzvd on " + server_.host +
-                   " serves many runs and cannot tell which one is meant: "
-                   "give all nodes of the job the same --rdzv-id"};
-  if (runs_.size() >= options_.max_runs)
-    return Refusal{"rdzvd on " + server_.host + " serves " + std::to_string(options_.max_runs) +
-                       " runs, which is all that it takes",
-                   Want::room};
-  if (auto why = memory_refusal(join, 0)) return why;
-  return share_refusal(from.network, join);
-}
-
-// So that no address keeps all others out.
-std::optional<Runs::Refusal> Runs::share_refusal(const std::string& network,
-                                                 const Join& join) const {
-  const bool begins = !runs_.contains(join.run);
-  const Share share = share_of(network);
-  const std::string all = "runs that " + network + " has begun on " + server_.host;
-  if (begins && !network.empty() && share.runs >= std::max<std::size_t>(1, options_.max_runs / 2))
-    return Refusal{"there are " + std::to_string(share.runs) + " " + all + ", and half of " +
-                       std::to_string(options_.max_runs) + " is all that one address gets",
-                   Want::room_of_its_own};
-  if (has_room_for(network, footprint(join) + (begins ? kNewRun : 0))) return {};
-  return Refusal{"the " + all + " take " + std::to_string(share.bytes) + " bytes; half of " +
-                     std::to_string(options_.max_memory_bytes) +
-                     " is all that one address gets (max_memory_bytes)",
-                 Want::room_of_its_own};
-}
-
-Runs::Share Runs::share_of(const std::string& network) const {
-  const auto found = shares_.find(network);
-  return found == shares_.end() ? Share{} : found->second;
-}
-
-// In the runs that this network has begun.
-bool Runs::has_room_for(const std::string& network, std::size_t bytes) const {
-  return network.empty() || share_of(network).bytes + bytes <= options_.max_memory_bytes / 2;
-}
-
-std::optional<Runs::Refusal> Runs::memory_refusal(const Join& join, std::size_t of_run) const {
-  const std::size_t more = footprint(join) + (of_run == 0 ? kNewRun : 0);
-  const std::string all = std::to_string(options_.max_memory_bytes);
-  if (of_run + more > options_.max_memory_bytes / 2)
-    return Refusal{"run " + join.run + " takes " + std::to_string(of_run) +
-                   " bytes of the server on " + server_.host + "; half of its " + all +
-                   " is all that one run gets"};
-  if (memory_bytes() + more > options_.max_memory_bytes)
-    return Refusal{"the runs of the server on " + server_.host + " take " +
-                       std::to_string(memory_bytes()) + " bytes, of " + all +
-                       " that they may (max_memory_bytes)",
-                   Want::room};
-  return {};
-}
-
 Decision Runs::join(Time now, const Peer& from, const Join& join) {
   if (const auto* word = last_words_.find(join))
     return answer(from.id, *word, "its run has ended while it was cut off");
@@ -261,45 +157,17 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
   entry = runs_.find(join.run);
   if (entry == runs_.end()) {
     const std::string directory = server_.id + "-" + std::to_string(++begun_);
-    entry = runs_
-                .emplace(join.run,
-                         Entry{.run = Run(server_, join, directory, now), .begun_by = from.network})
-                .first;
-    ++shares_[from.network].runs;
+    entry = begin(join.run, Run(server_, join, directory, now), from.network);
     embedded_run_ = join.run;
   }
   run_of_[from.id] = join.run;
   return after(now, entry, entry->second.run.on_join(now, from, join));
 }
 
-// It was part of a run that is not the present one of its id, and has workers of it, or had.
-std::optional<std::string> Runs::stale(const Join& join) const {
-  if (!join.former) return {};
-  const auto entry = runs_.find(join.run);
-  const bool here = entry != runs_.end();
-  if (here && entry->second.run.run_directory() == join.former->run_directory) return {};
-  if (join.former->server == server_.id)
-    return "run " + join.run + ", which node " + join.node +
-           " was part of, has ended while it was cut off";
-  if (!here || entry->second.run.takes(*join.former)) return {};
-  return "node " + join.node + " was part of a run " + join.run +
-         " that the server lost when it was restarted; nodes that were started anew have begun "
-         "run " +
-         join.run + " since";
-}
-
-// Whoever is there comes before those who may come back: of these, who has been away for longest.
-bool Runs::make_room(Want want, const Peer& from, const Join& join) {
-  if (want == Want::nothing) return false;
-  auto first = runs_.end();
-  for (auto entry = runs_.begin(); entry != runs_.end(); ++entry) {
-    if (entry->first == join.run || !entry->second.run.deserted()) continue;
-    if (want == Want::room_of_its_own && entry->second.begun_by != from.network) continue;
-    if (first == runs_.end() || entry->second.wake_at < first->second.wake_at) first = entry;
-  }
-  if (first == runs_.end()) return false;
-  forget(first);
-  return true;
+// There is none of that id.
+Runs::Entries::iterator Runs::begin(const std::string& id, Run run, const std::string& network) {
+  shares_.begin(network);
+  return runs_.emplace(id, Entry{.run = std::move(run), .begun_by = network}).first;
 }
 
 // A run without connections.
@@ -309,11 +177,8 @@ void Runs::forget(Entries::iterator entry) {
 }
 
 void Runs::erase(Entries::iterator entry) {
-  memory_ -= entry->second.bytes;
-  const auto share = shares_.find(entry->second.begun_by);
-  share->second.bytes -= entry->second.bytes;
-  if (--share->second.runs == 0) shares_.erase(share);
-  if (server_.durable) changes_["runs/" + entry->first].reset();
+  shares_.end(entry->second.begun_by, entry->second.bytes);
+  changes_.forget(entry->first);
   runs_.erase(entry);
 }
 
@@ -325,12 +190,13 @@ Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   if (entry->second.wake_at) wakes_.erase({*entry->second.wake_at, entry->first});
   entry->second.wake_at = decision.wake_at;
   if (decision.wake_at) wakes_.insert({*decision.wake_at, entry->first});
-  const std::size_t bytes = entry->second.run.over() ? 0 : entry->second.run.memory_bytes();
-  const std::size_t before = std::exchange(entry->second.bytes, bytes);
-  memory_ += bytes - before;
-  shares_[entry->second.begun_by].bytes += bytes - before;
-  note_change(entry);
-  if (entry->second.run.over()) append(decision, over(now, entry));
+  if (entry->second.run.over()) {
+    append(decision, over(now, entry));
+    return decision;
+  }
+  const std::size_t bytes = entry->second.run.memory_bytes();
+  shares_.change(entry->second.begun_by, std::exchange(entry->second.bytes, bytes), bytes);
+  changes_.note(entry->second.run, entry->second.written);
   return decision;
 }
 
@@ -339,6 +205,7 @@ Decision Runs::over(Time now, Entries::iterator entry) {
   if (run.last_word() && !server_.embedded)
     last_words_.keep(entry->first, run.run_directory(), *run.last_word(),
                      now + run.longest_return());
+  changes_.note_end(run);
   const std::vector<Arrival> strangers = run.take_strangers();
   erase(entry);
   Decision decision;
@@ -359,136 +226,26 @@ Decision Runs::restore(Time now, const std::vector<protocol::Record>& records) {
       continue;
     }
     const auto& run = std::get<protocol::RunRecord>(record);
-    const auto [entry, is_new] = runs_.emplace(run.terms.run, Entry{Run(server_, run, now), {}});
-    if (!is_new) continue;
-    ++shares_[entry->second.begun_by].runs;
+    if (runs_.contains(run.terms.run)) continue;
+    const auto entry = begin(run.terms.run, Run(server_, run, now), "");
     entry->second.written = entry->second.run.mark();
     append(decision, after(now, entry, entry->second.run.on_time(now)));
   }
   return complete(std::move(decision));
 }
 
-void Runs::note_change(Entries::iterator entry) {
-  if (!server_.durable) return;
-  const Run& run = entry->second.run;
-  if (run.over()) return note_end(entry->first, run);
-  if (entry->second.written == run.mark()) return;
-  entry->second.written = run.mark();
-  changes_["runs/" + entry->first] = protocol::encode(protocol::Record(run.record()));
-}
-
-void Runs::note_end(const std::string& run, const Run& over) {
-  changes_["runs/" + run].reset();
-  if (!over.last_word()) return;
-  protocol::EndRecord end{
-      .run = run, .run_directory = over.run_directory(), .keep = over.longest_return()};
-  if (const auto* abort = std::get_if<protocol::Abort>(&*over.last_word())) end.abort = *abort;
-  if (const auto* closed = std::get_if<protocol::Closed>(&*over.last_word())) end.closed = *closed;
-  changes_["ended/" + over.run_directory()] = protocol::encode(protocol::Record(std::move(end)));
-}
-
 Decision Runs::complete(Decision decision) {
   set_wake(decision);
-  for (const std::string& directory : last_words_.take_forgotten())
-    if (server_.durable) changes_["ended/" + directory].reset();
-  for (auto& [key, value] : changes_) decision.changes.push_back({key, std::move(value)});
-  changes_.clear();
+  for (const std::string& directory : last_words_.take_forgotten()) changes_.forget_end(directory);
+  decision.changes = changes_.take();
   return decision;
 }
 
 void Runs::set_wake(Decision& decision) const {
   decision.wake_at.reset();
   if (!wakes_.empty()) decision.wake_at = wakes_.begin()->first;
-  if (const auto at = last_words_.wake_at())
-    decision.wake_at = std::min(decision.wake_at.value_or(*at), *at);
-  for (const auto& [id, request] : stacks_)
-    decision.wake_at = std::min(decision.wake_at.value_or(request.until), request.until);
-}
-
-std::optional<std::string> Runs::control_refusal(const Peer& from, const std::string& run,
-                                                 const std::string& what) const {
-  if (!from.trusted)
-    return what +
-           " is taken from the server's own host only, as long as the server has no token; this "
-           "comes from " +
-           from.address;
-  if (!runs_.contains(run)) return "there is no run " + run + " here";
-  return {};
-}
-
-Decision Runs::ask(Time now, const Peer& from, const protocol::AskStatus& question) {
-  if (question.run && !runs_.contains(*question.run)) {
-    const std::string why = "there is no run " + *question.run + " here";
-    return answer(from.id, protocol::Refused{why}, why);
-  }
-  boost::json::array runs;
-  for (const auto& [id, entry] : runs_) {
-    if (question.run && *question.run != id) continue;
-    runs.push_back(to_json(entry.run.snapshot(now), from.trusted));
-  }
-  return answer(from.id, protocol::StatusAnswer{std::move(runs)}, "rdzvctl asked for the status");
-}
-
-Decision Runs::ask(Time now, const Peer& from, const protocol::AskCancel& question) {
-  if (const auto why = control_refusal(from, question.run, "cancel"))
-    return answer(from.id, protocol::Refused{*why}, *why);
-  const auto entry = runs_.find(question.run);
-  const std::size_t told = entry->second.run.members();
-  Decision decision = after(now, entry, entry->second.run.on_cancel(now, question.by));
-  append(decision, answer(from.id,
-                          protocol::CancelAnswer{"run " + question.run + " is cancelled; " +
-                                                 count_text(told, "node") + " told"},
-                          "rdzvctl cancelled the run"));
-  return decision;
-}
-
-Decision Runs::ask(Time now, const Peer& from, const protocol::AskStacks& question) {
-  if (const auto why = control_refusal(from, question.run, "stacks"))
-    return answer(from.id, protocol::Refused{*why}, *why);
-  StacksRequest request{.asker = from.id, .until = now + options_.stacks_timeout};
-  const Run& run = runs_.find(question.run)->second.run;
-  std::vector<MemberId> to;
-  for (const MemberId id : run.connections()) {
-    const auto node = run.node_of(id);
-    if (!node) continue;
-    request.awaited.emplace(id, *node);
-    to.push_back(id);
-  }
-  const std::uint64_t id = ++last_stacks_;
-  stacks_.emplace(id, std::move(request));
-  Decision decision;
-  if (!to.empty())
-    decision.effects.push_back(
-        Send{std::move(to), protocol::TakeStacks{id}, "rdzvctl asked for the stacks"});
-  finish_stacks(now, decision);
-  return decision;
-}
-
-Decision Runs::take(MemberId from, const protocol::StacksDone& done) {
-  const auto request = stacks_.find(done.id);
-  if (request == stacks_.end()) return {};
-  const auto awaited = request->second.awaited.find(from);
-  if (awaited == request->second.awaited.end()) return {};
-  request->second.answer.nodes.push_back({awaited->second, done.path, done.failed});
-  request->second.awaited.erase(awaited);
-  Decision decision;
-  finish_stacks(Time::min(), decision);
-  return decision;
-}
-
-void Runs::finish_stacks(Time now, Decision& decision) {
-  for (auto it = stacks_.begin(); it != stacks_.end();) {
-    StacksRequest& request = it->second;
-    if (!request.awaited.empty() && now < request.until) {
-      ++it;
-      continue;
-    }
-    for (const auto& [id, node] : request.awaited)
-      request.answer.nodes.push_back(
-          {node, {}, "it did not answer within " + span_text(options_.stacks_timeout)});
-    append(decision, answer(request.asker, std::move(request.answer), "the stacks are there"));
-    it = stacks_.erase(it);
-  }
+  for (const auto& at : {last_words_.wake_at(), stacks_.wake_at()})
+    if (at) decision.wake_at = std::min(decision.wake_at.value_or(*at), *at);
 }
 
 }  // namespace ddprun::roster

@@ -6,6 +6,7 @@
 // comes back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -16,9 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/roster/changes.h"
 #include "rendezvous/roster/last_words.h"
 #include "rendezvous/roster/run.h"
+#include "rendezvous/roster/shares.h"
 #include "rendezvous/roster/snapshot.h"
+#include "rendezvous/roster/stacks_requests.h"
 #include "rendezvous/roster/types.h"
 
 namespace ddprun::roster {
@@ -36,7 +40,11 @@ struct RunsOptions {
 class Runs {
  public:
   explicit Runs(Server server, RunsOptions options = {})
-      : server_(std::move(server)), options_(options), last_words_(options.max_memory_bytes / 8) {}
+      : server_(std::move(server)),
+        options_(options),
+        stacks_(options.stacks_timeout),
+        last_words_(options.max_memory_bytes / 8),
+        changes_(server_.durable) {}
   Runs(const Runs&) = delete;
   Runs& operator=(const Runs&) = delete;
 
@@ -56,7 +64,7 @@ class Runs {
   std::size_t size() const { return runs_.size(); }
   std::size_t connections() const { return run_of_.size(); }
   // What counts against max_memory_bytes.
-  std::size_t memory_bytes() const { return memory_ + last_words_.memory_bytes(); }
+  std::size_t memory_bytes() const { return shares_.bytes() + last_words_.memory_bytes(); }
   // By run id.
   // The first `most` of them, if not all; without their workers if those are not needed.
   std::vector<Snapshot> snapshots(Time now,
@@ -68,27 +76,25 @@ class Runs {
   struct Entry {
     Run run;
     std::optional<Time> wake_at;
-    std::size_t bytes = 0;                  // of it in memory_
+    std::size_t bytes = 0;                  // of it in shares_
     std::string begun_by = {};              // Peer::network; empty: on the server before this one
     std::optional<Run::Mark> written = {};  // of the record that was written last
   };
-  // Of the runs that one network has begun.
-  struct Share {
-    std::size_t runs = 0;
-    std::size_t bytes = 0;
-  };
   using Entries = std::map<std::string, Entry>;
-  struct StacksRequest {
-    MemberId asker = 0;
-    std::map<MemberId, std::string> awaited;  // node names
-    protocol::StacksAnswer answer;
-    Time until{};
-  };
 
   Decision first(Time now, const Peer& from, const protocol::AgentMessage& message);
   Decision of_member(Time now, Entries::iterator entry, MemberId from,
                      const protocol::AgentMessage& message);
   Decision join(Time now, const Peer& from, const Join& join);
+  Entries::iterator begin(const std::string& id, Run run, const std::string& network);
+  void forget(Entries::iterator entry);
+  void erase(Entries::iterator entry);
+  Decision after(Time now, Entries::iterator entry, Decision decision);
+  Decision over(Time now, Entries::iterator entry);
+  Decision complete(Decision decision);
+  void set_wake(Decision& decision) const;
+
+  // runs_admission.cpp: who may begin a run, or join one
   // There might be room if another run were forgotten: any, or one that this address has begun.
   enum class Want { nothing, room, room_of_its_own };
   struct Refusal {
@@ -98,19 +104,12 @@ class Runs {
   std::optional<Refusal> refusal(Time now, const Peer& from, const Join& join) const;
   std::optional<Refusal> memory_refusal(const Join& join, std::size_t of_run) const;
   std::optional<Refusal> share_refusal(const std::string& network, const Join& join) const;
-  Share share_of(const std::string& network) const;
   bool has_room_for(const std::string& network, std::size_t bytes) const;
   std::optional<std::string> stale(const Join& join) const;
   // False: there is nothing to forget.
   bool make_room(Want want, const Peer& from, const Join& join);
-  void forget(Entries::iterator entry);
-  void erase(Entries::iterator entry);
-  Decision after(Time now, Entries::iterator entry, Decision decision);
-  Decision over(Time now, Entries::iterator entry);
-  void note_change(Entries::iterator entry);
-  void note_end(const std::string& run, const Run& over);
-  Decision complete(Decision decision);
-  void set_wake(Decision& decision) const;
+
+  // runs_questions.cpp: what rdzvctl asks
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);
   Decision ask(Time now, const Peer& from, const protocol::AskCancel& question);
   Decision ask(Time now, const Peer& from, const protocol::AskStacks& question);
@@ -125,14 +124,12 @@ class Runs {
   std::unordered_map<MemberId, std::string> run_of_;  // by connection
   std::set<std::pair<Time, std::string>> wakes_;
   std::uint64_t begun_ = 0;  // runs
-  std::map<std::uint64_t, StacksRequest> stacks_;
-  std::uint64_t last_stacks_ = 0;
+  StacksRequests stacks_;
   std::optional<std::string> embedded_run_;
-  std::optional<std::string> stopping_;            // why
-  std::unordered_map<std::string, Share> shares_;  // by Peer::network
-  std::size_t memory_ = 0;                         // of runs_
+  std::optional<std::string> stopping_;  // why
+  Shares shares_;
   LastWords last_words_;
-  std::map<std::string, std::optional<std::string>> changes_;  // of the present decision
+  Changes changes_;  // of the present decision
 };
 
 }  // namespace ddprun::roster
