@@ -1,6 +1,5 @@
 #include "rendezvous/client/roster_client.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,9 +12,11 @@
 
 #include "rendezvous/base/span_text.h"
 #include "rendezvous/client/look_up.h"
+#include "rendezvous/client/server_search.h"
 #include "rendezvous/client/strangers.h"
+#include "rendezvous/client/tls_leg.h"
 #include "rendezvous/guard/handshake.h"
-#include "rendezvous/guard/tls_pump.h"
+#include "rendezvous/guard/tls.h"
 #include "rendezvous/protocol/roster_codec.h"
 #include "rendezvous/protocol/roster_frames.h"
 
@@ -24,7 +25,6 @@ namespace {
 
 using boost::asio::ip::tcp;
 using boost::system::error_code;
-using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 using Socket = boost::asio::generic::stream_protocol::socket;
@@ -53,6 +53,16 @@ std::string ending_text(const error_code& error) {
   return "its connection failed: " + lower_first(error.message());
 }
 
+ServerSearchOptions search_options(const RosterClientOptions& options) {
+  ServerSearchOptions search{.places = {{options.host, options.port}},
+                             .headless_patience = options.headless_patience,
+                             .first_pause = options.first_pause,
+                             .longest_pause = options.longest_pause,
+                             .stranger_after = options.stranger_after};
+  search.places.insert(search.places.end(), options.others.begin(), options.others.end());
+  return search;
+}
+
 }  // namespace
 
 // One connect() and what follows from it. Callbacks hold it, so that it may be closed at any time.
@@ -64,19 +74,12 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
       : io_(io),
         options_(options),
         on_event_(std::move(on_event)),
-        patience_(patience),
-        told_patience_(told_patience),
-        begun_(Clock::now()),
-        deadline_(begun_ + patience),
+        search_(search_options(options), patience, told_patience, Clock::now()),
         first_pause_(first_pause),
-        pause_(options.first_pause),
         socket_(io),
         step_(io),
         end_(io),
-        silence_(io) {
-    targets_.push_back({{options.host, options.port}});
-    for (const Endpoint& other : options.others) targets_.push_back({other});
-  }
+        silence_(io) {}
 
   void start() {
     wait_for_end();
@@ -97,7 +100,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     look_up_.reset();
     error_code ignored;
     socket_.close(ignored);
-    if (pump_) pump_->close();
+    tls_leg_.close();
     step_.cancel();
     end_.cancel();
     silence_.cancel();
@@ -116,15 +119,12 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void wait_for_end() {
-    end_.expires_at(deadline_);
+    end_.expires_at(search_.deadline());
     end_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_ && !self->answered_) self->give_up_in_time();
+      if (!canceled && !self->closed_ && !self->answered_)
+        self->finish(RosterGaveUp{self->search_.out_of_time(self->connected_)});
     });
   }
-
-  // Where it is tried now.
-  const Endpoint& here() const { return redirect_ ? *redirect_ : targets_[at_].endpoint; }
-  bool by_turns() const { return targets_.size() > 1; }
 
   void look_up_after(std::chrono::nanoseconds pause) {
     step_.expires_after(pause);
@@ -134,12 +134,12 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void look_up() {
-    problem_ = "looking up '" + here().host + "' has no answer yet";
+    search_.found("looking up '" + search_.here().host + "' has no answer yet");
     step_.expires_after(options_.slow_look_up);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_) self->tell_problem();
+      if (!canceled && !self->closed_) self->tell_news(self->search_.take_news());
     });
-    look_up_.emplace(io_, here().host, [self = weak_from_this()](Result<Addresses> found) {
+    look_up_.emplace(io_, search_.here().host, [self = weak_from_this()](Result<Addresses> found) {
       if (const auto alive = self.lock()) alive->on_looked_up(std::move(found));
     });
   }
@@ -148,20 +148,20 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (closed_) return;
     step_.cancel();
     if (!found)
-      return try_later("'" + here().host +
+      return try_later("'" + search_.here().host +
                        "' cannot be looked up: " + lower_first(found.error().text));
     addresses_ = std::move(*found);
     next_ = 0;
-    problem_ = kNoAnswer;
+    search_.found(kNoAnswer);
     connect_next();
   }
 
   void connect_next() {
-    if (next_ >= addresses_.size()) return try_later(problem_);
+    if (next_ >= addresses_.size()) return try_later(search_.problem());
     error_code ignored;
     socket_.close(ignored);
     connected_ = false;
-    const tcp::endpoint to(addresses_[next_++], here().port);
+    const tcp::endpoint to(addresses_[next_++], search_.here().port);
     step_.expires_after(options_.connect_timeout);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
       error_code closed;
@@ -176,10 +176,11 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void on_connected(error_code failed) {
     step_.cancel();
     if (failed) {
-      first_silent_closing_.reset();
+      search_.on_refused();
       nobody_listens_ = failed == boost::asio::error::connection_refused;
-      problem_ = failed == boost::asio::error::operation_aborted ? kNoAnswer
-                                                                 : lower_first(failed.message());
+      search_.found(failed == boost::asio::error::operation_aborted
+                        ? kNoAnswer
+                        : lower_first(failed.message()));
       return connect_next();
     }
     connected_ = true;
@@ -190,13 +191,13 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     const tcp::endpoint there = tcp_endpoint(socket_.remote_endpoint(ignored));
     // The kernel can connect a port in its own range to itself.
     if (here == there) {
-      problem_ = "connection refused";
+      search_.found("connection refused");
       return connect_next();
     }
     parser_ = {};
     received_any_ = false;
     queued_.clear();
-    problem_ = kSilent;
+    search_.found(kSilent);
     local_address_ = here.address().to_string();
     wait_for_opening();
     if (options_.tls) return open_tls();
@@ -205,41 +206,32 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   // Whoever is named as the head has to be that host.
   std::shared_ptr<const guard::Tls> tls() const {
-    return here().host == options_.host ? options_.tls : options_.tls->for_peer(here().host);
+    const std::string& host = search_.here().host;
+    return host == options_.host ? options_.tls : options_.tls->for_peer(host);
   }
 
-  // What is said goes through a socket of our own, behind which TLS begins.
   void open_tls() {
     error_code ignored;
-    UniqueFd secure(socket_.release(ignored));
-    const auto alive = [self = weak_from_this(), from = generation_] {
-      auto connection = self.lock();
-      const bool is_current = connection && !connection->closed_ && from == connection->generation_;
-      return is_current ? connection : nullptr;
-    };
-    tls_end_ = {};
-    auto pumped = guard::pump_over(io_, std::move(secure), guard::TlsStream(tls()),
-                                   {.on_open =
-                                        [alive](const guard::TlsFacts& facts) {
-                                          if (const auto self = alive())
-                                            self->begin_talk(facts.binding);
-                                        },
-                                    .on_end =
-                                        [alive](const guard::TlsEnd& end) {
-                                          if (const auto self = alive()) self->on_tls_end(end);
-                                        }});
-    if (!pumped) return try_later(pumped.error().text);
-    socket_.assign({AF_UNIX, 0}, pumped->plain.release(), ignored);
-    pump_ = pumped->pump;
-    pump_->start();
+    auto plain = tls_leg_.open(io_, UniqueFd(socket_.release(ignored)), tls(),
+                               {.on_open =
+                                    [self = weak_from_this()](const std::string& binding) {
+                                      if (const auto alive = self.lock())
+                                        alive->begin_talk(binding);
+                                    },
+                                .on_end =
+                                    [self = weak_from_this()] {
+                                      if (const auto alive = self.lock()) alive->on_tls_end();
+                                    }});
+    if (!plain) return try_later(plain.error().text);
+    socket_.assign({AF_UNIX, 0}, plain->release(), ignored);
   }
 
   // Once there was something to read, its end tells; this says how it came.
-  void on_tls_end(const guard::TlsEnd& end) {
-    tls_end_ = end;
+  void on_tls_end() {
     if (talks_) return;
+    const guard::TlsEnd& end = tls_leg_.end();
     if (end.refused) return give_up_on_tls();
-    if (closes_without_a_word())
+    if (search_.is_silent_stranger(Clock::now()))
       return give_up(
           ": " + end.why +
           "; if the server is to speak TLS start it with --tls-cert and --tls-key, else leave "
@@ -247,7 +239,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     try_later(end.why);
   }
 
-  void give_up_on_tls() { give_up(": TLS: " + tls_end_.why); }
+  void give_up_on_tls() { give_up(": TLS: " + tls_leg_.end().why); }
 
   void begin_talk(const std::string& binding) {
     talks_ = true;
@@ -282,20 +274,15 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void on_ended(const error_code& error) {
-    if (open_) return fail(tls_end_.why.empty() ? ending_text(error) : tls_end_.why);
+    const guard::TlsEnd& tls = tls_leg_.end();
+    if (open_) return fail(tls.why.empty() ? ending_text(error) : tls.why);
     // In TLS 1.3 a client talks before the server has looked at its certificate.
-    if (tls_end_.refused) return give_up_on_tls();
-    if (!received_any_ && closes_without_a_word())
+    if (tls.refused) return give_up_on_tls();
+    if (!received_any_ && search_.is_silent_stranger(Clock::now()))
       return give_up(" is neither ddprun nor rdzvd: for " + span_text(options_.stranger_after) +
                          " it has closed each connection without a word",
                      true);
     try_later("it closed the connection without a word");
-  }
-
-  bool closes_without_a_word() {
-    const Clock::time_point now = Clock::now();
-    if (!first_silent_closing_) first_silent_closing_ = now;
-    return now >= *first_silent_closing_ + options_.stranger_after;
   }
 
   // The server is one, but the connection is of no use any more.
@@ -323,9 +310,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void open() {
     if (std::exchange(open_, true)) return;
-    targets_[at_].hopeless = false;
-    first_silent_closing_.reset();
-    problem_ = "it takes connections and does not answer";
+    search_.on_server();
+    search_.found("it takes connections and does not answer");
     step_.expires_after(options_.answer_timeout);
     step_.async_wait([self = shared_from_this()](error_code canceled) {
       if (canceled || self->closed_ || self->answered_) return;
@@ -336,7 +322,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void tell_connected() {
-    tell(RosterConnected{local_address_, here().host == options_.host ? "" : here().host});
+    const std::string& host = search_.here().host;
+    tell(RosterConnected{local_address_, host == options_.host ? "" : host});
   }
 
   void answered() {
@@ -386,26 +373,10 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     give_up(": " + why);
   }
 
-  // One word leads to the head; whoever is sent on from there finds it another time.
   void go_elsewhere(const protocol::Elsewhere& elsewhere) {
-    bear_with_it();
-    told_.clear();  // the owner has heard of a connection since
-    const auto head = elsewhere.endpoint ? parse_endpoint(*elsewhere.endpoint) : Error{""};
-    if (!head || head->host.empty() || redirect_) return try_later("no head now: " + elsewhere.why);
-    drop();
-    redirect_ = *head;
-    look_up_after({});
-  }
-
-  // Somebody is there, and a head will be.
-  void bear_with_it() {
-    if (options_.headless_patience <= options_.headless_patience.zero()) return;
-    const Clock::time_point until =
-        std::min(Clock::now() + patience_, begun_ + options_.headless_patience);
-    if (until <= deadline_) return;
-    told_patience_ += until - deadline_;
-    deadline_ = until;
+    const ServerSearch::Next next = search_.go_elsewhere(elsewhere, Clock::now());
     wait_for_end();
+    follow(next);
   }
 
   void watch_silence() {
@@ -437,7 +408,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void drop() {
     error_code ignored;
     socket_.close(ignored);
-    if (pump_) pump_->close();
+    tls_leg_.close();
     ++generation_;
     connected_ = open_ = talks_ = false;
     writing_.clear();
@@ -445,81 +416,34 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     step_.cancel();
   }
 
-  void try_later(std::string why) {
-    drop();
-    if (redirect_) why = "the head is to be at " + to_text(*redirect_) + ": " + why;
-    redirect_.reset();
-    targets_[at_].problem = std::move(why);
-    at_ = (at_ + 1) % targets_.size();
-    if (at_ != 0) return look_up_after({});
-    problem_ = problems();
-    tell_problem();
-    if (closed_) return;
-    const milliseconds pause = pause_;
-    pause_ = std::min(2 * pause_, options_.longest_pause);
-    look_up_after(pause);
-  }
-
-  // What was found at each of them.
-  std::string problems() const {
-    if (!by_turns()) return targets_.front().problem;
-    std::string all;
-    for (const Target& each : targets_) {
-      if (each.problem.empty()) continue;
-      all += (all.empty() ? "" : "; ") + to_text(each.endpoint);
-      all += (each.problem.starts_with(' ') || each.problem.starts_with(':') ? "" : ": ") +
-             each.problem;
-    }
-    return all;
-  }
+  void try_later(std::string why) { follow(search_.try_later(std::move(why))); }
 
   // There is no hope here. `what` goes behind the endpoint.
   void give_up(const std::string& what, bool stranger = false) {
-    if (!by_turns() && !redirect_) return finish(RosterGaveUp{to_text(here()) + what, stranger});
-    if (!redirect_) targets_[at_].hopeless = true;
-    if (!std::ranges::all_of(targets_, &Target::hopeless)) return try_later(what);
-    targets_[at_].problem = what;
-    finish(RosterGaveUp{problems(), stranger});
+    follow(search_.give_up(what), stranger);
   }
 
-  void tell_problem() {
-    if (problem_ == told_) return;
-    told_ = problem_;
-    tell(RosterUnreachable{told_, nobody_listens_});
+  void follow(const ServerSearch::Next& next, bool stranger = false) {
+    if (next.hopeless) return finish(RosterGaveUp{*next.hopeless, stranger});
+    drop();
+    tell_news(next.news);
+    if (!closed_) look_up_after(next.pause);
   }
 
-  // A try that has only begun has nothing to say yet; what the one before it has found does.
-  void give_up_in_time() {
-    if ((!connected_ || by_turns()) && !told_.empty()) problem_ = told_;
-    std::string where;
-    for (const Target& each : targets_)
-      where += (where.empty() ? "" : ",") + to_text(each.endpoint);
-    finish(RosterGaveUp{where + " could not be reached within " + span_text(told_patience_) + ": " +
-                        problem_});
+  void tell_news(const std::optional<std::string>& news) {
+    if (news) tell(RosterUnreachable{*news, nobody_listens_});
   }
 
   boost::asio::io_context& io_;
   const RosterClientOptions options_;
   OnEvent on_event_;
-  struct Target {
-    Endpoint endpoint;
-    std::string problem = {};  // what was found there last
-    bool hopeless = false;
-  };
-  std::vector<Target> targets_;
-  std::size_t at_ = 0;                // of targets_
-  std::optional<Endpoint> redirect_;  // where that one says that the head is
-  std::chrono::nanoseconds patience_;
-  std::chrono::nanoseconds told_patience_;
-  Clock::time_point begun_;
-  Clock::time_point deadline_;
+  ServerSearch search_;
   std::chrono::nanoseconds first_pause_;
-  milliseconds pause_;
   std::optional<LookUp> look_up_;
   Addresses addresses_;
-  std::size_t next_ = 0;                  // of addresses_
-  Socket socket_;                         // to the server; with TLS, to pump_
-  std::shared_ptr<guard::TlsPump> pump_;  // with TLS
+  std::size_t next_ = 0;  // of addresses_
+  Socket socket_;         // to the server; with TLS, to tls_leg_
+  TlsLeg tls_leg_;
   boost::asio::steady_timer step_;
   boost::asio::steady_timer end_;
   boost::asio::steady_timer silence_;
@@ -530,13 +454,9 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   std::array<char, 16 << 10> buffer_;
   std::string queued_;
   std::string writing_;
-  std::string problem_;  // why there is no connection
-  std::string told_;     // the last problem that the owner was told
-  int generation_ = 0;   // of socket_, for callbacks that come late
-  std::optional<Clock::time_point> first_silent_closing_;  // since somebody said a word
-  bool nobody_listens_ = false;                            // at the address tried last
-  guard::TlsEnd tls_end_;                                  // how TLS ended
-  bool talks_ = false;                                     // what is said reaches the server
+  int generation_ = 0;           // of socket_, for callbacks that come late
+  bool nobody_listens_ = false;  // at the address tried last
+  bool talks_ = false;           // what is said reaches the server
   bool connected_ = false;
   bool received_any_ = false;
   std::string local_address_;
