@@ -11,6 +11,7 @@
 
 #include "launcher/process/children.h"
 #include "rendezvous/base/command_of.h"
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 
 namespace ddprun::agent {
@@ -23,8 +24,8 @@ constexpr std::array<std::string_view, 9> kStarters{
 
 }  // namespace
 
-bool starts_for_an_engine(std::string_view name) {
-  name = name.substr(0, name.find('\n'));
+bool starts_for_an_engine(std::string_view comm) {
+  const std::string name = first_line(comm);
   return std::ranges::any_of(kStarters, [&](auto each) {
     if (!name.starts_with(each)) return false;
     return name.size() == each.size() || each.ends_with('_') || name[each.size()] == '.';

@@ -13,9 +13,9 @@
 
 namespace ddprun::agent {
 
-// A program of this name (as in /proc/PID/comm, at most 15 bytes) is one by which Slurm or MPI
+// A program of this name (/proc/PID/comm: at most 15 bytes, a line) is one by which Slurm or MPI
 // starts others, so not a shell, nor a batch system's daemon. Pure.
-bool starts_for_an_engine(std::string_view name);
+bool starts_for_an_engine(std::string_view comm);
 
 // Of `pid` and its ancestors the nearest that starts for an engine; `pid` itself where it is gone;
 // 0 where there is none. Process 1, which ends together with this one, is none.

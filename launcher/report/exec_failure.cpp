@@ -12,6 +12,7 @@
 
 #include "launcher/process/exit_codes.h"
 #include "launcher/report/printable.h"
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/unique_fd.h"
 
 namespace ddprun::report {
@@ -171,8 +172,8 @@ int exec_failure_code(int error) {
 std::string loader_of(std::string_view head) {
   if (is_elf(head)) return elf_loader(head);
   if (!head.starts_with("#!")) return {};
-  std::string_view line =
-      head.substr(2, head.find('\n') == head.npos ? head.npos : head.find('\n') - 2);
+  const std::string first = first_line(head);
+  std::string_view line = std::string_view(first).substr(2);
   while (line.starts_with(' ') || line.starts_with('\t')) line.remove_prefix(1);
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }

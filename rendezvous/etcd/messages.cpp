@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "rendezvous/base/base64.h"
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/printable.h"
 
 namespace ddprun::etcd {
@@ -181,7 +182,7 @@ Request write_fenced(const Fence& fence, const std::vector<Put>& puts) {
 
 Result<Lease> read_lease(std::string_view body) {
   // A renewal comes as the first message of a stream, one to a line.
-  auto object = parse(body.substr(0, body.find('\n')));
+  auto object = parse(first_line(body));
   if (!object) return object.error();
   const json::object* result = object_in(*object, "result");
   const json::object& answer = result != nullptr ? *result : *object;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 #include "tests/integration/support/run.h"
 #include "tests/unit/server/raw_agent.h"
@@ -21,7 +22,7 @@ class RealRdzvd {
   explicit RealRdzvd(std::vector<std::string> options = {}, RunOptions run = {})
       : program_(words(std::move(options)), std::move(run)) {
     EXPECT_TRUE(program_.wait_for_output("\n")) << "it does not listen";
-    address_ = program_.out().substr(0, program_.out().find('\n'));
+    address_ = first_line(program_.out());
     port_ = static_cast<std::uint16_t>(std::atoi(address_.c_str() + address_.rfind(':') + 1));
   }
 

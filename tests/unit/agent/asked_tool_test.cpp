@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "rendezvous/base/first_line.h"
 #include "rendezvous/base/read_file.h"
 #include "tests/support/temporary_folder.h"
 
@@ -91,7 +92,7 @@ TEST(AskedToolTest, OneThatHangsIsKilledInTime) {
   EXPECT_EQ(late.text, "sh gave no answer within 2.5 s");
   const std::string pid = read_file(folder / "pid").value_or("");
   EXPECT_FALSE(pid.empty());
-  EXPECT_FALSE(read_file("/proc/" + pid.substr(0, pid.find('\n')) + "/cmdline"));
+  EXPECT_FALSE(read_file("/proc/" + first_line(pid) + "/cmdline"));
 }
 
 TEST(AskedToolTest, WhatIsTooMuchIsDropped) {
