@@ -162,6 +162,7 @@ class Run {
   void learn(const protocol::Former& former);
   void resume(Time now, const protocol::Held& held);
   void await(Time now, RoundNode& node);
+  void begin_resuming(Time now);
   RoundNode* place_of(const Join& join);
   void come_back(Time now, const Join& join);
   protocol::Restart restart_for(const Join& join) const;

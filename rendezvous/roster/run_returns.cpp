@@ -101,15 +101,15 @@ void Run::resume(Time now, const protocol::Held& held) {
                  .bytes = footprint(held.assignment) + count * sizeof(RoundNode)};
   next_round_ = held.assignment.round + 1;
   restarts_ = held.assignment.restarts;
-  phase_ = Phase::resuming;
-  since_ = now;
-  back_within_ = terms_.reconnect_timeout;
-  back_by_ = now + back_within_;
-  taking_back_ = true;
+  begin_resuming(now);
 }
 
 void Run::await(Time now, RoundNode& node) {
   node.away = true;
+  begin_resuming(now);
+}
+
+void Run::begin_resuming(Time now) {
   phase_ = Phase::resuming;
   since_ = now;
   back_within_ = terms_.reconnect_timeout;
