@@ -98,6 +98,18 @@ bool ends_until(pid_t pid, Clock::time_point end) {
   return ready == 1;
 }
 
+// Where its threads are, of a process that did not end in time: the next run may end in time.
+std::string stacks_of(pid_t pid) {
+  const std::string command = "timeout 20 eu-stack -p " + std::to_string(pid) + " 2>&1";
+  std::FILE* output = popen(command.c_str(), "r");
+  if (output == nullptr) return "";
+  std::string text = "\nIt did not end in time. $ " + command + "\n";
+  char line[4096];
+  while (std::fgets(line, sizeof line, output)) text += line;
+  pclose(output);
+  return text;
+}
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command, const Environment& environment)
@@ -111,12 +123,17 @@ Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), out_(other.out_), err_(other.err_) {}
 
 Child::~Child() {
-  if (pid_ > 0) wait(Clock::now());
+  if (pid_ <= 0) return;
+  kill(-pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  close(out_);
+  close(err_);
 }
 
 Ended Child::wait(Clock::time_point end) {
   Ended ended;
   ended.timed_out = !ends_until(pid_, end);
+  const std::string stacks = ended.timed_out ? stacks_of(pid_) : "";
   if (ended.timed_out) kill(-pid_, SIGKILL);
   int status = 0;
   waitpid(pid_, &status, 0);
@@ -124,7 +141,7 @@ Ended Child::wait(Clock::time_point end) {
   if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
   ended.out = ddprun::test::without_gloo_chatter(read_all(out_));
-  ended.err = read_all(err_);
+  ended.err = read_all(err_) + stacks;
   return ended;
 }
 

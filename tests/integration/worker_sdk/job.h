@@ -17,7 +17,7 @@ struct Ended {
   int exit_code = -1;  // -1 if a signal ended it
   int signal = 0;
   bool timed_out = false;  // it was killed because the limit had passed
-  std::string out, err;
+  std::string out, err;    // after the limit, `err` ends with the stacks of its threads
 };
 
 // One child. Its output goes to files, so it never blocks on a pipe.
