@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "worker_sdk/src/compat.h"
+#include "worker_sdk/src/forgotten_operations.h"
 #include "worker_sdk/src/shared_memory/agreement.h"
 #include "worker_sdk/src/shared_memory/all_reduce.h"
 #include "worker_sdk/src/text.h"
@@ -29,14 +30,22 @@ auto translated_gloo(const Speaker& speaker, const std::string& name, Action&& a
                     explainer(speaker.peers, waits_in(name)));
 }
 
-// An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it.
+std::exception_ptr failed(const Speaker& speaker, const std::string& name, const Reason& reason) {
+  return std::make_exception_ptr(
+      Error(speaker.global_rank, name + " failed: " + reason.text, reason.waited_for));
+}
+
+// An operation of Gloo whose failure comes out as ddp::Error, whichever way one asks for it, and
+// that fails also where Gloo forgets it. `watch` may be null.
 class TranslatedWork : public c10d::Work {
  public:
-  TranslatedWork(WorkPtr work, Speaker speaker, std::string name)
+  TranslatedWork(WorkPtr work, Speaker speaker, std::string name,
+                 std::shared_ptr<ForgottenOperations> watch)
       : Work(speaker.global_rank, work->retrieveOpType()),
         work_(std::move(work)),
         speaker_(std::move(speaker)),
-        name_(std::move(name)) {}
+        name_(std::move(name)),
+        watch_(std::move(watch)) {}
 
   bool isCompleted() override { return work_->isCompleted(); }
   bool isSuccess() const override { return work_->isSuccess(); }
@@ -59,6 +68,7 @@ class TranslatedWork : public c10d::Work {
 
   bool wait(std::chrono::milliseconds timeout) override {
     return translated_gloo(speaker_, name_, [&] {
+      if (watch_ && timeout.count() <= 0) getFuture()->waitAndThrow();
       wait_for(*work_, timeout, speaker_.global_rank, name_);
       return true;
     });
@@ -67,17 +77,23 @@ class TranslatedWork : public c10d::Work {
   FuturePtr getFuture() override {
     const FuturePtr future = work_->getFuture();
     // Copies, because the future may outlive this object.
-    return future->then(
+    auto translated_future = future->then(
         [speaker = speaker_, name = name_](c10::ivalue::Future& done) {
           return translated_gloo(speaker, name, [&] { return done.value(); });
         },
         future->elementType());
+    if (!watch_) return translated_future;
+    return watch_->watched(translated_future, [speaker = speaker_, name = name_](const auto& peer) {
+      return failed(speaker, name,
+                    speaker.peers->explain("Connection closed by peer " + peer, waits_in(name)));
+    });
   }
 
  private:
   WorkPtr work_;
   Speaker speaker_;
   std::string name_;
+  std::shared_ptr<ForgottenOperations> watch_;
 };
 
 // Gloo, with a way through shared memory for the sums that can take it.
@@ -116,6 +132,11 @@ class TranslatedBackend : public Base {
   explicit TranslatedBackend(Speaker speaker, Arguments&&... arguments)
       : Base(std::forward<Arguments>(arguments)...), speaker_(std::move(speaker)) {}
 
+  // What all ranks take part in is watched from now on.
+  void watch(std::vector<Connection> connections) {
+    watch_ = std::make_shared<ForgottenOperations>(std::move(connections));
+  }
+
   WorkPtr broadcast(std::vector<at::Tensor>& tensors,
                     const c10d::BroadcastOptions& options) override {
     return wrap("broadcast", [&] { return Base::broadcast(tensors, options); });
@@ -142,10 +163,12 @@ class TranslatedBackend : public Base {
     WorkPtr work = translated_gloo(speaker_, name, start);
     // What checks has started another backend's operation, which is translated there.
     if constexpr (!std::is_same_v<Base, Gloo>) return work;
-    return c10::make_intrusive<TranslatedWork>(std::move(work), speaker_, name);
+    return c10::make_intrusive<TranslatedWork>(std::move(work), speaker_, name,
+                                               waits_in(name).all ? watch_ : nullptr);
   }
 
   Speaker speaker_;
+  std::shared_ptr<ForgottenOperations> watch_;
 };
 
 std::vector<std::string> wanted_interfaces() {
@@ -173,8 +196,7 @@ auto options_of(const GlooSettings& settings) {
 }
 
 std::exception_ptr failed(const Speaker& speaker, const Reason& reason) {
-  return std::make_exception_ptr(
-      Error(speaker.global_rank, "all_reduce failed: " + reason.text, reason.waited_for));
+  return failed(speaker, "all_reduce", reason);
 }
 
 SumFailures failures_for(const Speaker& speaker) {
@@ -213,8 +235,12 @@ BackendPtr make_gloo_backend(const c10::intrusive_ptr<c10d::Store>& store, const
                              Speaker speaker, const GlooSettings& settings) {
   const bool shares = settings.shared_memory && members.ranks.size() > 1 && can_share_memory();
   if (shares) offer_shared_memory(*store, members.rank);
+  const std::vector<Connection> before = own_connections();
   auto gloo = c10::make_intrusive<TranslatedBackend<Gloo>>(
       speaker, store, members.rank, static_cast<int>(members.ranks.size()), options_of(settings));
+  auto made = made_since(before, own_connections());
+  // Not where the program has made others meanwhile, or Gloo makes its own later.
+  if (made.size() + 1 == members.ranks.size() && speaker.peers) gloo->watch(std::move(made));
   if (shares) share_memory(*gloo, *store, members, speaker, settings.timeout);
   return gloo;
 }

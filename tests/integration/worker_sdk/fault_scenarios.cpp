@@ -1,10 +1,14 @@
 // Training in which rank 1 fails in some way, and arguments that nobody can work with.
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <torch/torch.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -131,6 +135,41 @@ void hung_in_training() {
         if (is_bad(step)) pause();
       },
       seconds(3));
+}
+
+bool other_threads_sleep() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    if (const auto end = text.rfind(") "); end != text.npos && text[end + 2] != 'S') return false;
+  }
+  return true;
+}
+
+// When its sum has come so far that it waits for the other ranks.
+void die_while_waiting() {
+  for (int asleep = 0; asleep < 10; asleep = other_threads_sleep() ? asleep + 1 : 0) {
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  raise(SIGKILL);
+}
+
+void wait_for_end_of(std::int64_t pid) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+  pollfd end{fd, POLLIN, 0};
+  if (fd >= 0) poll(&end, 1, -1);
+}
+
+// Rank 2 has yet to send to rank 1 what that is ready for when it is killed.
+void killed_before_rank_2_sends() {
+  train([](Model&, int step) {
+    if (step != kBadStep) return;
+    const auto pids = all_gather(torch::tensor({std::int64_t{getpid()}}));
+    if (rank() == 1) in_backward = die_while_waiting;
+    if (rank() == 2) wait_for_end_of(pids[1].item<std::int64_t>());
+  });
 }
 
 // Without the time-out of the group, so that only the launcher's limit can end it.
@@ -369,6 +408,7 @@ Scenarios fault_scenarios() {
           {"throw_in_thread", throw_in_thread},
           {"join_again", join_again},
           {"killed_in_training", killed_in_training},
+          {"killed_before_rank_2_sends", killed_before_rank_2_sends},
           {"hung_in_training", hung_in_training},
           {"call_after_a_time_out", call_after_a_time_out},
           {"silent_in_training", silent_in_training},
