@@ -22,9 +22,12 @@
 #include "launcher/relay/branches.h"
 #include "launcher/relay/local_node.h"
 #include "rendezvous/base/printable.h"
+#include "rendezvous/base/silence.h"
 
 namespace ddprun::relay {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLastWords{2000};    // for whoever has started us to read them
 constexpr std::chrono::milliseconds kBeyondGrace{5000};  // for a node that nobody can ask any more
@@ -44,7 +47,7 @@ class Outpost {
         guardian_(io_),
         signals_(io_, guardian::handled_signals(), [this](int signo) { on_signal(signo); }),
         timer_(io_),
-        silence_(io_),
+        next_look_(io_),
         cut_off_(io_) {
     console_->append_raw(hosts::kGreeting);
     console_->on_empty([this] { check_end(); });
@@ -88,10 +91,7 @@ class Outpost {
     if (signal != nullptr) stop(signal->signo);
     // Ctrl-Z stops whoever gives the orders as well, after some more of them.
     if (signal != nullptr) asleep_ = signal->signo == SIGTSTP;
-    if (asleep_)
-      silence_.cancel();
-    else
-      watch_silence();
+    silence_->heard(Clock::now());
   }
 
   void pass(const hosts::Credit& credit) {
@@ -101,9 +101,11 @@ class Outpost {
 
   // Who has lost its power, or the way to us, closes nothing.
   void watch_silence() {
-    silence_.expires_after(longest_silence_);
-    silence_.async_wait([this](boost::system::error_code canceled) {
-      if (!canceled) on_hung_up();
+    next_look_.expires_at(silence_->next_look());
+    next_look_.async_wait([this](boost::system::error_code canceled) {
+      if (canceled) return;
+      if (silence_->is_too_long(Clock::now()) && !asleep_) return on_hung_up();
+      watch_silence();
     });
   }
 
@@ -130,7 +132,7 @@ class Outpost {
     branches_.emplace(io_, order, environment_.entries(),
                       BranchesHooks{.message = [this](const auto& message) { tell(message); },
                                     .changed = [this] { check_end(); }});
-    longest_silence_ = std::chrono::milliseconds(order.silence_ms);
+    silence_.emplace(Clock::now(), std::chrono::milliseconds(order.silence_ms));
     grace_ = std::chrono::milliseconds(order.grace_ms);
     watch_silence();
     answer(order, self);
@@ -167,13 +169,13 @@ class Outpost {
     if (std::exchange(hung_up_, true)) return;
     if (branches_) branches_->send(hosts::Signal{SIGTERM});
     stop(SIGTERM);
-    insist(std::chrono::steady_clock::now() + grace_ + kBeyondGrace);
+    insist(Clock::now() + grace_ + kBeyondGrace);
   }
 
   // After a Ctrl-Z nobody hears that signal, and who is about to fall asleep not even the next one.
-  void insist(std::chrono::steady_clock::time_point limit) {
+  void insist(Clock::time_point limit) {
     if (!node_ || is_over()) return;
-    if (std::chrono::steady_clock::now() >= limit) die();
+    if (Clock::now() >= limit) die();
     branches_->send(hosts::Signal{SIGCONT});
     node_->signal(SIGCONT);
     cut_off_.expires_after(kInsist);
@@ -223,9 +225,9 @@ class Outpost {
   Inlet guardian_;
   agent::SignalReader signals_;
   boost::asio::steady_timer timer_;
-  boost::asio::steady_timer silence_;
+  boost::asio::steady_timer next_look_;  // at silence_
   boost::asio::steady_timer cut_off_;
-  std::chrono::milliseconds longest_silence_{0};
+  std::optional<Silence> silence_;  // of whoever gives orders
   std::chrono::milliseconds grace_{0};
   hosts::Decoder decoder_;
   std::optional<LocalNode> node_;

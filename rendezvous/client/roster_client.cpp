@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rendezvous/base/silence.h"
 #include "rendezvous/base/span_text.h"
 #include "rendezvous/client/look_up.h"
 #include "rendezvous/client/server_search.h"
@@ -79,7 +80,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
         socket_(io),
         step_(io),
         end_(io),
-        silence_(io) {}
+        next_look_(io) {}
 
   void start() {
     wait_for_end();
@@ -103,7 +104,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     tls_leg_.close();
     step_.cancel();
     end_.cancel();
-    silence_.cancel();
+    next_look_.cancel();
   }
 
  private:
@@ -293,7 +294,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
 
   void on_bytes(std::string_view bytes) {
     parser_.feed(bytes);
-    heard_ = Clock::now();
+    if (silence_) silence_->heard(Clock::now());
     received_any_ = true;
     const int from = generation_;
     while (const auto frame = parser_.next()) {
@@ -349,6 +350,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     answered();
     if (const auto* welcome = std::get_if<protocol::Welcome>(&*message)) {
       silence_limit_ = welcome->ping_interval * welcome->ping_attempts;
+      silence_.emplace(Clock::now(), silence_limit_);
       watch_silence();
     }
     tell(std::move(*message));
@@ -380,14 +382,14 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   }
 
   void watch_silence() {
-    silence_.expires_at(heard_ + silence_limit_);
-    silence_.async_wait([self = shared_from_this()](error_code canceled) {
+    next_look_.expires_at(silence_->next_look());
+    next_look_.async_wait([self = shared_from_this()](error_code canceled) {
       if (canceled || self->closed_) return;
-      // This process may have been stopped, with a ping in the socket.
+      // Something may be in the socket that was not read yet.
       error_code failed;
       const bool more = self->socket_.available(failed) > 0 && !failed;
-      if (more) self->heard_ = Clock::now();
-      if (Clock::now() < self->heard_ + self->silence_limit_) return self->watch_silence();
+      if (more) self->silence_->heard(Clock::now());
+      if (!self->silence_->is_too_long(Clock::now())) return self->watch_silence();
       self->finish(RosterLost{"it was silent for " + span_text(self->silence_limit_)});
     });
   }
@@ -446,8 +448,8 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   TlsLeg tls_leg_;
   boost::asio::steady_timer step_;
   boost::asio::steady_timer end_;
-  boost::asio::steady_timer silence_;
-  Clock::time_point heard_{};
+  boost::asio::steady_timer next_look_;  // at silence_
+  std::optional<Silence> silence_;       // since it has said what is too long
   std::chrono::nanoseconds silence_limit_{};
   protocol::FrameParser parser_;
   std::optional<guard::ClientHandshake> handshake_;  // with a token

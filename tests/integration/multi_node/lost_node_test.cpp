@@ -70,6 +70,30 @@ TEST(LostNodeTest, AStoppedServerIsLostWhenItIsSilent) {
   EXPECT_EQ(nodes.first->finish().code, 125);
 }
 
+// As by a scheduler that suspends the job: nobody was there to be heard.
+TEST(LostNodeTest, NobodyIsLostWhereAllWereStopped) {
+  const TemporaryFolder folder;
+  const std::string go = folder / "go";
+  const FixedJob job(2, {"--rdzv-conf", "keep_alive_interval=0.1,keep_alive_max_attempt=10"});
+  const Words command = shell("echo up; while [ ! -e " + go + " ]; do sleep 0.02; done");
+  const auto first = job.node(0, command);
+  const auto second = job.node(1, command);
+  ASSERT_TRUE(first->wait_for_output("up") && second->wait_for_output("up"));
+  const pid_t launchers[] = {launcher_of(*first), launcher_of(*second)};
+  for (const pid_t launcher : launchers) ::kill(launcher, SIGSTOP);
+  for (const pid_t launcher : launchers) ASSERT_TRUE(comes_to_state(launcher, 'T'));
+  EXPECT_FALSE(comes_to_state(launchers[0], 'S', std::chrono::seconds(3)));
+  // The one that hosts the server comes last.
+  ::kill(launchers[1], SIGCONT);
+  ASSERT_TRUE(comes_to_state(launchers[1], 'S'));
+  ::kill(launchers[0], SIGCONT);
+  ASSERT_EQ(run_shell("touch " + go).code, 0);
+  for (const auto& node : {first.get(), second.get()}) {
+    const Finished end = node->finish();
+    EXPECT_EQ(end.code, 0) << end.err;
+  }
+}
+
 TEST(LostNodeTest, ASignalToOneNodeEndsItByThatSignalAndTheOthersWithItsCode) {
   for (const bool host : {false, true}) {
     const Pair nodes = run_two();
