@@ -15,6 +15,8 @@ namespace ddprun::test {
 namespace {
 
 constexpr const char* kSshd = "/usr/sbin/sshd";
+// As where the package is installed.
+const std::string kProgramsThere = DDPRUN_PROGRAMS ":/usr/local/bin:/usr/bin:/bin";
 
 void write(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
@@ -53,8 +55,8 @@ SshServer::SshServer() {
     port_ = some_port();
     std::string config = "HostKey " + path("host") + "\nAuthorizedKeysFile " + path("authorized") +
                          "\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\n"
-                         "PasswordAuthentication no\nMaxStartups 100\nPort " +
-                         port_ + "\n";
+                         "PasswordAuthentication no\nMaxStartups 100\nSetEnv PATH=" +
+                         kProgramsThere + "\nPort " + port_ + "\n";
     for (const char* address : {"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"})
       config += "ListenAddress " + std::string(address) + "\n";
     write(path("sshd_config"), config);

@@ -58,6 +58,11 @@ const NotRun kNotRun[] = {
     {"kubernetes.md", "kubectl apply -f indexed-job.yaml",
      "there is no cluster: tests/integration/packaging checks the files, and starts what they "
      "start"},
+    {"ssh.md",
+     "ssh-keygen -t ed25519     # unless there is one; an empty passphrase, or ssh-agent and "
+     "ssh-add",
+     "it asks for a password, and changes this user's own keys"},
+    {"ssh.md", "sudo apt install ./ddprun_*_amd64.deb", "as in first-job.md"},
 };
 
 class Page : public testing::TestWithParam<std::string> {};

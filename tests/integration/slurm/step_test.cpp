@@ -122,6 +122,28 @@ TEST_F(SlurmTest, AKilledSlurmstepdEndsTheJob) {
   EXPECT_TRUE(step->wait_for_error(task_ended(0, "Exited with exit code 143\n")));
 }
 
+// Slurm sends SIGTSTP, two seconds later SIGSTOP to everything, and SIGCONT.
+TEST_F(SlurmTest, GoesOnWhenASuspendIsOver) {
+  const auto step = srun({"-n", "1", "--rdzv-conf",
+                          "keep_alive_interval=0.1,"
+                          "keep_alive_max_attempt=10"},
+                         kMeet + "while [ ! -e go ]; do sleep 0.1; done\n");
+  ASSERT_TRUE(step->wait_for_output("met\n", 4)) << step->out();
+  const std::string id =
+      lines(slurm().run({"squeue", "--noheader", "--format=%A", "--name", job()}).out).at(0);
+  const Finished suspended = slurm().run({"scontrol", "suspend", id});
+  ASSERT_EQ(suspended.code, 0) << suspended.err;
+  const auto on_nodes = slurm().processes_with("SLURM_JOB_NAME=" + job());
+  ASSERT_FALSE(on_nodes.empty());
+  for (const pid_t pid : on_nodes) EXPECT_TRUE(comes_to_state(pid, 'T')) << pid;
+  EXPECT_FALSE(comes_to_state(on_nodes.front(), 'S', std::chrono::seconds(4)));
+  slurm().write("go", "");
+  const Finished resumed = slurm().run({"scontrol", "resume", id});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  const Finished end = step->finish();
+  EXPECT_EQ(end.code, 0) << end.err;
+}
+
 TEST_F(SlurmTest, TheGpusOfAStepAreItsWorkers) {
   Words words = on_all_nodes({"--simulate-gpus", "8"}, "echo rank $RANK of $WORLD_SIZE\n");
   words.insert(words.begin() + 1, "--gpus-per-node=2");
