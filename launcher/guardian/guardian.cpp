@@ -45,6 +45,11 @@ bool has_children() {
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+bool is_pending(int signo) {
+  sigset_t pending;
+  return ::sigpending(&pending) == 0 && sigismember(&pending, signo) == 1;
+}
+
 // A reader that does not read must not keep the guardian from clearing up.
 void say(const std::string& line) {
   pollfd writable{STDERR_FILENO, POLLOUT, 0};
@@ -242,7 +247,8 @@ void stop_until_continued(int link) {
   ::fcntl(link, F_SETSIG, SIGCONT);
   const int flags = ::fcntl(link, F_GETFL);
   ::fcntl(link, F_SETFL, flags | O_ASYNC);
-  ::raise(SIGSTOP);
+  // One that has come already would be forgotten with the stop.
+  if (!is_pending(SIGCONT)) ::raise(SIGSTOP);
   ::fcntl(link, F_SETFL, flags);
 }
 

@@ -46,9 +46,9 @@ void outlive_guardian();
 // results. An empty path, or one longer than PATH_MAX, means none.
 void leave_directory(const Link& link, const std::string& path);
 
-// Stops this process (SIGSTOP) until it is continued. It is also continued when the other end of
-// the pipe behind `link` (Link::alive, or the guardian's end of it) is closed because the other
-// process has ended.
+// Stops this process (SIGSTOP) until it is continued, or not at all where a blocked SIGCONT waits:
+// it was to go on before it had stopped. It is also continued when the other end of the pipe behind
+// `link` (Link::alive, or the guardian's end of it) is closed because the other process has ended.
 void stop_until_continued(int link);
 
 // The signals that the guardian forwards and that the launcher reads once its event loop runs; the
