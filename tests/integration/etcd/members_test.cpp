@@ -18,8 +18,10 @@ class LosingMembers : public SeveralRdzvd {
     ASSERT_TRUE(b_->wait_for_output("up 0"));
   }
   void TearDown() override {
-    for (int i = 0; etcd_ && i < RealEtcd::kMembers; ++i)
+    for (int i = 0; etcd_ && i < RealEtcd::kMembers; ++i) {
       if (!etcd_->runs(i)) etcd_->start(i);
+      if (!etcd_->answers(i)) etcd_->go_on(i);
+    }
   }
   void end_well() {
     release();

@@ -12,28 +12,32 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTick{10};
+constexpr milliseconds kTick{5};
 constexpr std::chrono::hours kLimit{10};
-// Milliseconds between two kills. A node that is lost together with a head is given up by one that
-// lives long enough to have waited for it.
+// Milliseconds between two strikes.
 constexpr int kLeastPause = 200;
-constexpr int kMostPause = 6'000;
+constexpr int kMostPause = 3'000;
+// Between the end of one and its beginning again.
+constexpr int kLeastAway = 100;
+constexpr int kMostAway = 4'000;
+constexpr milliseconds kRetry{50};  // where too much is away for another strike
 
-}  // namespace
-
-const char* name(Phase phase) {
+// About so many milliseconds a phase takes that nothing happens to.
+int usual_length(Phase phase) {
   switch (phase) {
     case Phase::joining:
-      return "joining";
+      return 2'500;
     case Phase::running:
-      return "running";
+      return 1'500;
     case Phase::restarting:
-      return "restarting";
+      return 250;
     case Phase::ending:
-      return "ending";
+      return 150;
   }
-  return "";
+  return 1;
 }
+
+}  // namespace
 
 Chaos::Chaos(std::string rdzvd, std::string folder, std::uint64_t seed, int most)
     : rdzvd_(std::move(rdzvd)), folder_(std::move(folder)), dice_(seed), most_(most) {
@@ -61,14 +65,13 @@ void Chaos::run() {
     return;
   }
   ready_ = true;
-  auto next = Clock::now() + between(200, 2'000);
+  aim();
   while (!stopped_) {
     revive();
-    if (tally_.kills < most_ && Clock::now() >= next) {
-      strike();
-      next = Clock::now() + between(kLeastPause, kMostPause);
-    }
-    if (tally_.kills >= most_ && dead_.empty()) over_ = true;
+    watch_phase();
+    const bool all_done = tally_.of("killed") >= most_;
+    if (!all_done && is_time()) try_to_strike();
+    if (all_done && dead_.empty()) over_ = true;
     std::this_thread::sleep_for(kTick);
   }
   rdzvds_.clear();
@@ -97,38 +100,77 @@ milliseconds Chaos::between(int least, int most) {
   return milliseconds(least + dice_.below(most - least));
 }
 
-void Chaos::strike() {
-  const bool done = dice_.one_in(3) ? strike_member() : strike_rdzvd();
-  if (!done) return;
-  ++tally_.kills;
-  ++tally_.by_phase[name(phase_)];
+// Mostly at the phase that has had the fewest kills: the short ones would have none otherwise.
+void Chaos::aim() {
+  wanted_ = *std::ranges::min_element(kPhases, {},
+                                      [this](Phase phase) { return tally_.of("killed", phase); });
+  if (dice_.one_in(4)) wanted_.reset();
+  not_before_ =
+      Clock::now() + (dice_.one_in(4) ? milliseconds(0) : between(kLeastPause, kMostPause));
+}
+
+void Chaos::watch_phase() {
+  const Phase now = phase_;
+  if (now == seen_) return;
+  seen_ = now;
+  in_phase_at_ = Clock::now() + between(0, usual_length(now));
+}
+
+bool Chaos::is_time() const {
+  const auto now = Clock::now();
+  return now >= not_before_ && (!wanted_ || (*wanted_ == seen_ && now >= in_phase_at_));
+}
+
+void Chaos::try_to_strike() {
+  if (strike())
+    aim();
+  else
+    not_before_ = Clock::now() + kRetry;
+}
+
+bool Chaos::strike() {
+  const bool stop = dice_.one_in(5);
+  return dice_.one_in(3) ? strike_member(stop) : strike_rdzvd(stop);
 }
 
 // One is left always: a job whose rendezvous is away for good is lost, and has to be.
-bool Chaos::strike_rdzvd() {
+bool Chaos::strike_rdzvd(bool stop) {
   if (std::ranges::count(dead_, false, &Due::member) >= kRdzvds - 1) return false;
   const int present = head();
   const int number = present >= 0 && !dice_.one_in(4) ? present : dice_.below(kRdzvds);
+  if (is_away(false, number)) return false;
   auto& rdzvd = rdzvds_[static_cast<std::size_t>(number)];
-  if (!rdzvd) return false;
-  ::kill(rdzvd->pid(), SIGKILL);
+  ::kill(rdzvd->pid(), stop ? SIGSTOP : SIGKILL);
+  count(number == present ? "head" : "rdzvd that stood by", stop);
+  dead_.push_back({Clock::now() + between(kLeastAway, kMostAway), false, stop, number});
+  if (stop) return true;
   rdzvd->wait_for_end();
   rdzvd.reset();
-  dead_.push_back({Clock::now() + between(100, 4'000), false, number});
-  ++tally_.by_kind[number == present ? "head" : "rdzvd that stood by"];
   return true;
 }
 
-bool Chaos::strike_member() {
+bool Chaos::strike_member(bool stop) {
   if (std::ranges::count(dead_, true, &Due::member) >= test::RealEtcd::kMembers - 1) return false;
   const int leader = etcd_->leader();
   const int number =
       leader >= 0 && dice_.one_in(2) ? leader : dice_.below(test::RealEtcd::kMembers);
-  if (!etcd_->runs(number)) return false;
-  etcd_->kill(number);
-  dead_.push_back({Clock::now() + between(100, 4'000), true, number});
-  ++tally_.by_kind[number == leader ? "leader of etcd" : "other member of etcd"];
+  if (is_away(true, number)) return false;
+  if (stop)
+    etcd_->stop(number);
+  else
+    etcd_->kill(number);
+  count(number == leader ? "leader of etcd" : "other member of etcd", stop);
+  dead_.push_back({Clock::now() + between(kLeastAway, kMostAway), true, stop, number});
   return true;
+}
+
+void Chaos::count(const std::string& what, bool stop) {
+  tally_.add((stop ? "stopped: " : "killed: ") + what, phase_);
+}
+
+bool Chaos::is_away(bool member, int number) const {
+  return std::ranges::any_of(
+      dead_, [&](const Due& due) { return due.member == member && due.number == number; });
 }
 
 void Chaos::revive() {
@@ -137,12 +179,16 @@ void Chaos::revive() {
       ++each;
       continue;
     }
-    if (each->member)
-      etcd_->start(each->number);
-    else
-      start_rdzvd(each->number);
+    bring_back(*each);
     each = dead_.erase(each);
   }
+}
+
+void Chaos::bring_back(const Due& due) {
+  if (due.member && due.stopped) return etcd_->go_on(due.number);
+  if (due.member) return etcd_->start(due.number);
+  if (!due.stopped) return start_rdzvd(due.number);
+  ::kill(rdzvds_[static_cast<std::size_t>(due.number)]->pid(), SIGCONT);
 }
 
 // -1 when nobody knows.

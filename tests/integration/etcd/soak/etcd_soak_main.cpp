@@ -1,6 +1,6 @@
 // The soak of several rdzvds that are one: job after job, while members of etcd and rdzvds are
-// killed under them. No job may be lost, no restart be spent but for a worker's failure, and
-// nothing be left.
+// killed and stopped under them, and nodes are killed. No job may be lost, no restart be spent but
+// for a worker's failure, and nothing be left.
 //
 // usage: ddprun_etcd_soak --ddprun FILE --rdzvd FILE [--kills N] [--seed N]
 #include <chrono>
@@ -44,12 +44,6 @@ Options parse_options(int argc, char** argv) {
   return options;
 }
 
-void print(const char* what, const std::map<std::string, int>& counts) {
-  std::printf("soak: kills by %s:", what);
-  for (const auto& [name, count] : counts) std::printf(" %s: %d;", name.c_str(), count);
-  std::printf("\n");
-}
-
 bool is_clean(const Chaos& chaos) {
   const auto until = std::chrono::steady_clock::now() + kForgets;
   int keys = chaos.count_keys();
@@ -65,10 +59,12 @@ int soak(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const ddprun::test::TemporaryFolder folder;
   Chaos chaos(options.rdzvd, folder.path(), options.seed, options.kills);
+  Tally nodes;
   int jobs = 0, lost = 0;
   for (std::uint64_t seed = options.seed; !chaos.is_over(); ++seed) {
     Job job(options.ddprun, chaos.endpoints(), seed);
     const std::string wrong = job.play(chaos);
+    nodes.add(job.tally());
     ++jobs;
     if (wrong.empty()) continue;
     ++lost;
@@ -82,10 +78,14 @@ int soak(const Options& options) {
   }
   const bool clean = is_clean(chaos);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  print("kind", chaos.tally().by_kind);
-  print("phase of the job", chaos.tally().by_phase);
-  std::printf("soak: %d of %d jobs went wrong under %d kills; %.1f s each\n", lost, jobs,
-              chaos.tally().kills, took.count() / jobs);
+  Tally all = chaos.tally();
+  all.add(nodes);
+  std::printf("%s", all.text().c_str());
+  std::printf(
+      "soak: %d of %d jobs were lost, under %d kills and %d stops of members of etcd and "
+      "rdzvds and %d kills of nodes; %.1f s each\n",
+      lost, jobs, chaos.tally().of("killed"), chaos.tally().of("stopped"), nodes.of("killed"),
+      took.count() / jobs);
   return lost == 0 && clean ? 0 : 1;
 }
 

@@ -21,12 +21,14 @@ Job::Job(std::string ddprun, const std::string& endpoints, std::uint64_t seed)
       seed_(seed),
       dice_(seed),
       elastic_(dice_.one_in(2)),
-      failures_(dice_.below(3)),
-      loses_node_(elastic_ && dice_.one_in(2)) {}
+      failures_(1 + dice_.below(2)) {
+  if (elastic_ && !dice_.one_in(4)) loses_node_ = kPhases[static_cast<std::size_t>(dice_.below(4))];
+}
 
 std::string Job::description() const {
   return "seed " + std::to_string(seed_) + ": " + (elastic_ ? "2:3" : "3") + " nodes, " +
-         std::to_string(failures_) + " failures of workers" + (loses_node_ ? ", a node lost" : "");
+         std::to_string(failures_) + " failures of workers" +
+         (loses_node_ ? std::string(", a node lost while ") + name(*loses_node_) : "");
 }
 
 void Job::start_node(int number) {
@@ -74,33 +76,45 @@ bool Job::all_say(const std::string& text) {
   return true;
 }
 
-void Job::fail_worker() {
+// The last one, at its phase, when it has been there for a moment or none.
+void Job::lose_node(Phase phase) {
+  if (loses_node_ != phase || nodes_.size() < kNodes) return;
+  pause(phase == Phase::restarting || phase == Phase::ending ? 150 : 1'500);
+  ::kill(nodes_.back()->pid(), SIGKILL);
+  nodes_.pop_back();
+  tally_.add("killed: node", phase);
+}
+
+bool Job::join() {
+  for (int i = 0; i < kNodes; ++i) {
+    start_node(i);
+    pause(1'200);
+  }
+  lose_node(Phase::joining);
+  return all_say("up 0\n");
+}
+
+bool Job::restart() {
   touch("fail" + std::to_string(failed_++) + "." + std::to_string(dice_.below(2)));
+  lose_node(Phase::restarting);
+  return all_say("up " + std::to_string(failed_) + "\n");
 }
 
 std::string Job::play(Chaos& chaos) {
   chaos.set_phase(Phase::joining);
-  for (int i = 0; i < kNodes; ++i) {
-    start_node(i);
-    pause(1'500);
-  }
-  if (!all_say("up 0\n")) return "it did not begin" + finish();
+  if (!join()) return "it did not begin" + finish();
   chaos.set_phase(Phase::running);
-  pause(4'000);
+  lose_node(Phase::running);
   for (int i = 0; i < failures_; ++i) {
-    chaos.set_phase(Phase::restarting);
-    fail_worker();
-    if (!all_say("up " + std::to_string(failed_) + "\n")) return "it did not restart" + finish();
-    chaos.set_phase(Phase::running);
     pause(2'000);
+    chaos.set_phase(Phase::restarting);
+    if (!restart()) return "it did not restart" + finish();
+    chaos.set_phase(Phase::running);
   }
-  if (loses_node_) {
-    ::kill(nodes_.back()->pid(), SIGKILL);
-    nodes_.pop_back();
-    pause(3'000);
-  }
+  pause(2'000);
   chaos.set_phase(Phase::ending);
   touch("go");
+  lose_node(Phase::ending);
   return finish();
 }
 

@@ -1,8 +1,9 @@
-// One job of the soak: three nodes, a worker each, of which some fail, and sometimes a node is
-// lost.
+// One job of the soak: three nodes, a worker each, of which one or two fail, and where two nodes
+// are enough one is lost, in any phase.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,17 @@ class Job {
 
   // Runs it to its end, and tells `chaos` where it is. Returns what went wrong; empty: nothing.
   std::string play(Chaos& chaos);
+  // The nodes that were killed.
+  const Tally& tally() const { return tally_; }
   // "seed 3: 2:3 nodes, 1 failure, a node lost".
   std::string description() const;
 
  private:
   void start_node(int number);
+  void lose_node(Phase phase);
+  bool join();
+  bool restart();
   bool all_say(const std::string& text);
-  void fail_worker();
   void pause(int most);
   void touch(const std::string& name);
   std::string finish();
@@ -33,10 +38,11 @@ class Job {
   std::string ddprun_, endpoints_;
   std::uint64_t seed_;
   test::Dice dice_;
-  bool elastic_;  // two of the three nodes are enough
-  int failures_;  // of workers, one after the other
-  bool loses_node_;
+  bool elastic_;                     // two of the three nodes are enough
+  int failures_;                     // of workers, one after the other
+  std::optional<Phase> loses_node_;  // then
   int failed_ = 0;
+  Tally tally_;
   const test::TemporaryFolder folder_;
   std::vector<std::unique_ptr<test::Program>> nodes_;
 };
