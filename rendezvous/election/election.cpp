@@ -38,9 +38,13 @@ void Election::set_lease(Time asked, nanoseconds life) {
 }
 
 Decision Election::on_found(Time now, const std::optional<Holder>& holder) {
-  if (state_ != State::looking) return take();
+  if (state_ != State::looking && state_ != State::leading) return take();
   asking_ = false;
   problem_.clear();
+  if (state_ == State::leading) {
+    on_seen(holder);
+    return take();
+  }
   if (!holder) {
     state_ = State::leasing;
     lease_ = 0;
@@ -49,12 +53,40 @@ Decision Election::on_found(Time now, const std::optional<Holder>& holder) {
     return take();
   }
   next_at_ = now + options_.poll;
-  // What this rdzvd had in an earlier life, or before it left office, is nobody's.
-  if (holder->server == options_.server || holder->address == options_.address)
-    follow({}, "the lease of the last head has not run out yet");
-  else
-    follow(holder->address, "the head is rdzvd at " + holder->address);
+  follow(now, *holder);
   return take();
+}
+
+void Election::follow(Time now, const Holder& holder) {
+  const std::string advice =
+      "; if no other program uses the prefix, delete it: etcdctl del " + options_.key;
+  if (holder.server.empty() || holder.address.empty())
+    return follow({},
+                  "what is at " + options_.key + " in etcd was not written by an rdzvd" + advice);
+  if (holder.lease == 0)
+    return follow({},
+                  "what is at " + options_.key + " in etcd has no lease and stays there" + advice);
+  if (holder.address != options_.address)
+    return follow(holder.address, "the head is rdzvd at " + holder.address);
+  // What this rdzvd had in an earlier life, or before it left office, is nobody's.
+  if (std::exchange(namesake_, holder.revision) != holder.revision) namesake_since_ = now;
+  if (holder.server == options_.server || now < namesake_since_ + options_.longest_lease)
+    return follow({}, "the lease of the last head has not run out yet");
+  follow({}, "the head is another rdzvd that advertises " + options_.address +
+                 " as well, as this one does; each needs an --advertise of its own");
+}
+
+bool Election::is_mine(const Holder& holder) const {
+  return holder.server == options_.server && holder.lease == lease_;
+}
+
+// Somebody may have deleted the key, and another rdzvd have made it anew.
+void Election::on_seen(const std::optional<Holder>& holder) {
+  if (!holder)
+    leave("its key " + options_.key + " is gone from etcd");
+  else if (!is_mine(*holder))
+    leave(holder->server.empty() ? "its key " + options_.key + " in etcd was overwritten"
+                                 : "another rdzvd has become the head");
 }
 
 Decision Election::on_lease(Time, Time asked, LeaseId lease, nanoseconds life) {
@@ -70,7 +102,7 @@ Decision Election::on_lease(Time, Time asked, LeaseId lease, nanoseconds life) {
 Decision Election::on_claimed(Time now, const Holder& holder) {
   if (state_ != State::claiming) return take();
   asking_ = false;
-  const bool mine = holder.server == options_.server && holder.lease == lease_;
+  const bool mine = is_mine(holder);
   if (mine && now < lease_until_) {
     state_ = State::leading;
     told_.reset();
@@ -96,6 +128,8 @@ Decision Election::on_kept(Time now, Time asked, nanoseconds life) {
     leave("its lease was renewed too late");
   } else {
     set_lease(asked, life);
+    asking_ = true;
+    give(Look{});
   }
   return take();
 }
@@ -113,8 +147,15 @@ Decision Election::on_unanswered(Time now, const std::string& why) {
   return take();
 }
 
-Decision Election::on_fenced(Time, const std::string& why) {
-  if (state_ == State::leading) leave(why);
+Decision Election::on_fenced(Time, const std::optional<Holder>& holder) {
+  if (state_ == State::leading) on_seen(holder);
+  if (state_ == State::leading) leave("its key " + options_.key + " in etcd was overwritten");
+  return take();
+}
+
+// A head that can decide nothing is none, though its lease lives on.
+Decision Election::on_unwritten(Time, const std::string& why) {
+  if (state_ == State::leading) leave("etcd takes no writes: " + why);
   return take();
 }
 
@@ -143,10 +184,8 @@ Decision Election::on_time(Time now) {
 }
 
 Decision Election::resign(Time) {
-  if (state_ == State::leading) {
-    give(LeaveOffice{"it ends"});
-    give(Revoke{lease_});
-  }
+  if (state_ == State::leading) give(LeaveOffice{"it ends"});
+  if (state_ == State::leading || state_ == State::claiming) give(Revoke{lease_});
   state_ = State::resigned;
   return take();
 }

@@ -2,9 +2,10 @@
 //
 // Pure: answers of etcd and times go in, what to do goes out. A candidate looks whether there is a
 // head; while there is one it follows. Else it asks for a lease and claims the key, which etcd
-// gives to one only. The head renews its lease three times in its time, and leaves office before
-// the lease can have run out by its own clock, so that no two ever serve. What it writes is fenced
-// besides: etcd takes it only while the key is still the one that it was given.
+// gives to one only. The head renews its lease three times in its time, looks each time whether the
+// key is still its own, and leaves office before the lease can have run out by its own clock, so
+// that no two ever serve. What it writes is fenced besides: etcd takes it only while the key is
+// still the one that it was given.
 //
 // Whoever carries out the orders has one question at a time underway, and gives its answer, or says
 // that there was none; an answer to an earlier question than the last one is not given.
@@ -27,7 +28,7 @@ using LeaseId = std::int64_t;
 
 // What stands in etcd.
 struct Holder {
-  std::string server;   // names the process of that rdzvd
+  std::string server;   // names the process of that rdzvd; empty: no rdzvd has written it
   std::string address;  // where agents reach it
   LeaseId lease = 0;
   std::int64_t revision = 0;  // at which the key was made: no other head has the same
@@ -72,7 +73,10 @@ struct Decision {
 struct Options {
   std::string server;
   std::string address;
+  std::string key = "head";                           // its name, for people
   nanoseconds poll = std::chrono::milliseconds(250);  // between two looks
+  // Of any head, at the most: what has the address of this one for longer is another rdzvd.
+  nanoseconds longest_lease = std::chrono::seconds(75);
 };
 
 class Election {
@@ -87,10 +91,13 @@ class Election {
   Decision on_kept(Time now, Time asked, nanoseconds life);  // 0: there is no such lease any more
   // No member of etcd has answered in time.
   Decision on_unanswered(Time now, const std::string& why);
-  // A write has not found the key as it was given.
-  Decision on_fenced(Time now, const std::string& why);
+  // A write has not found the key as it was given: `holder` has it, or nobody.
+  Decision on_fenced(Time now, const std::optional<Holder>& holder);
+  // Etcd has not taken a write for so long that whoever waits for it has to be told.
+  Decision on_unwritten(Time now, const std::string& why);
   Decision on_time(Time now);
-  // This rdzvd ends: the next one need not wait for the lease's end. Nothing follows.
+  // This rdzvd ends: the next one need not wait for the end of a lease of this one, which is to be
+  // revoked. Nothing follows.
   Decision resign(Time now);
 
   // Nobody else can be the head. Also false between the lease's end and on_time().
@@ -105,6 +112,9 @@ class Election {
   }
   void look();
   void follow(std::optional<std::string> address, std::string why);
+  void follow(Time now, const Holder& holder);
+  bool is_mine(const Holder& holder) const;
+  void on_seen(const std::optional<Holder>& holder);
   void leave(const std::string& why);
   void set_lease(Time asked, nanoseconds life);
   Decision take();
@@ -117,6 +127,8 @@ class Election {
   Time lease_until_{};  // it may end then, at the earliest
   nanoseconds life_{};  // of the lease, in all
   std::string problem_;
+  std::int64_t namesake_ = 0;  // revision of a key that has the address of this one
+  Time namesake_since_{};
   std::optional<Follow> told_;
   std::vector<Order> orders_;
 };

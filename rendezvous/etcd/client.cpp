@@ -104,11 +104,15 @@ class Client::Question : public std::enable_shared_from_this<Question> {
   }
 
   void on_answered(error_code error) {
+    // What a port of TLS does.
+    if (error == http::error::end_of_stream)
+      return fail(
+          "it closed the connection without an answer, as a port of TLS does, which rdzvd does not "
+          "speak with etcd yet");
     if (error) return fail(error.message());
     const auto& answer = parser_->get();
     if (answer.result() != http::status::ok)
-      return fail(read_problem(answer.body()) + " (HTTP " + std::to_string(answer.result_int()) +
-                  ")");
+      return fail(explain_problem(answer.body(), static_cast<int>(answer.result_int())));
     shared_->present = member_;
     finish(Result<std::string>(boost::system::in_place_value, parser_->release().body()));
   }

@@ -227,4 +227,17 @@ std::string read_problem(std::string_view body) {
   return "'" + printable(std::string(body.substr(0, kMostOfProblem))) + "'";
 }
 
+std::string explain_problem(std::string_view body, int status) {
+  const std::string problem = read_problem(body);
+  const std::string all = problem + " (HTTP " + std::to_string(status) + ")";
+  if (problem.find("user name is empty") != std::string::npos)
+    return all + "; rdzvd does not log in to etcd yet: it needs one without authentication";
+  if (problem.find("database space exceeded") != std::string::npos)
+    return all + "; compact and defragment etcd, then: etcdctl alarm disarm";
+  if (problem.find("HTTPS server") != std::string::npos)
+    return all + "; rdzvd does not speak TLS with etcd yet";
+  if (status == 404) return "no etcd 3.4 or later answers at that port (HTTP 404)";
+  return all;
+}
+
 }  // namespace ddprun::etcd

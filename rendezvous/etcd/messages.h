@@ -74,5 +74,7 @@ Result<Listing> read_listing(std::string_view body);
 Result<Outcome> read_outcome(std::string_view body);
 // What etcd says in the body of an answer that is none: "etcdserver: request timed out".
 std::string read_problem(std::string_view body);
+// The same of an answer with this HTTP status, with what to do where that is known.
+std::string explain_problem(std::string_view body, int status);
 
 }  // namespace ddprun::etcd

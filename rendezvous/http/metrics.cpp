@@ -72,6 +72,17 @@ void add_server(Text& text, const View& view) {
   text.row(seconds(view.age));
 }
 
+void add_head(Text& text, const HeadFigures& now) {
+  text.metric("rdzv_head", "gauge", "1 while this rdzvd is the head, 0 while it stands by.");
+  text.row(now.is_head ? 1 : 0);
+  text.metric("rdzv_head_terms_total", "counter", "Times that this rdzvd has become the head.");
+  text.row(static_cast<double>(now.terms));
+  text.metric(
+      "rdzv_head_unwritten_seconds", "gauge",
+      "How long the oldest decision has been waiting for etcd; nobody is told of it before.");
+  text.row(seconds(now.unwritten));
+}
+
 void add_connections(Text& text, const Figures& now) {
   const auto count = [&](const char* name, const char* help, std::uint64_t value) {
     text.metric(name, "counter", help);
@@ -173,6 +184,7 @@ void add_runs(Text& text, const View& view) {
 std::string metrics(const View& view) {
   Text text;
   add_server(text, view);
+  if (view.figures.head) add_head(text, *view.figures.head);
   add_connections(text, view.figures);
   add_work(text, view.figures);
   add_runs(text, view);

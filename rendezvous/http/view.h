@@ -12,6 +12,13 @@
 
 namespace ddprun::http {
 
+// Of one rdzvd among several.
+struct HeadFigures {
+  bool is_head = false;
+  std::uint64_t terms = 0;               // as the head
+  std::chrono::nanoseconds unwritten{};  // for so long a decision has been waiting to be written
+};
+
 // Of the server; those that are not "now" count from its start.
 struct Figures {
   std::uint64_t store_connections = 0;   // now; with those that have not said what they speak
@@ -36,6 +43,7 @@ struct Figures {
   std::uint64_t store_waiting = 0;        // now
   std::uint64_t store_memory_bytes = 0;   // now
   std::uint64_t roster_memory_bytes = 0;  // now
+  std::optional<HeadFigures> head = {};
 };
 
 struct View {

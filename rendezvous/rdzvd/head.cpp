@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <utility>
 
+#include "rendezvous/base/printable.h"
 #include "rendezvous/protocol/roster_codec.h"
 
 namespace ddprun::rdzvd {
@@ -18,6 +19,7 @@ using std::chrono::milliseconds;
 // Of etcd: 128 operations and 1.5 MB in a transaction.
 constexpr std::size_t kMostChanges = 64;
 constexpr std::size_t kMostBytes = 512 << 10;
+constexpr std::size_t kMostOfOne = 1 << 20;  // etcd takes 1.5 MB, with what is around it
 constexpr int kKeysAtOnce = 64;
 constexpr milliseconds kPause{100};  // before an unanswered write, or reading, is tried again
 constexpr milliseconds kLastTry{1'000};
@@ -28,7 +30,7 @@ std::string head_key(const etcd::Place& place) {
 
 // A question must be answered while the lease has time for another one.
 milliseconds limit_of(std::chrono::seconds lease) {
-  return std::clamp<milliseconds>(lease / 5, milliseconds(300), milliseconds(2'000));
+  return std::clamp<milliseconds>(milliseconds(lease) / 5, milliseconds(300), milliseconds(2'000));
 }
 
 std::string text_in(const json::object& object, std::string_view name) {
@@ -49,25 +51,28 @@ Head::Head(boost::asio::io_context& io, HeadOptions options, HeadHooks hooks)
 
 void Head::start(std::string address) {
   address_ = std::move(address);
-  election_ = election::Election({.server = options_.id, .address = address_});
+  election_ = election::Election(
+      {.server = options_.id, .address = address_, .key = head_key(options_.place)});
   obey(election_.start(Clock::now()));
 }
 
 void Head::resign(std::function<void()> done) {
-  const election::LeaseId lease = office_.lease;
   ++question_;
   ++term_;
   serving_ = false;
-  election_.resign(Clock::now());
+  const election::Decision last = election_.resign(Clock::now());
   wake_.cancel();
   pause_.cancel();
-  if (lease == 0) return done();
+  const election::Revoke* revoke = nullptr;
+  for (const election::Order& order : last.orders)
+    if (const auto* found = std::get_if<election::Revoke>(&order)) revoke = found;
+  if (revoke == nullptr) return done();
   // The timer and the answer race; whoever is second finds nothing to do.
   const auto end = std::make_shared<std::function<void()>>(std::move(done));
   const auto once = [end] {
     if (*end) std::exchange(*end, nullptr)();
   };
-  etcd_.ask(etcd::revoke(lease), [once](const Result<std::string>&) { once(); });
+  etcd_.ask(etcd::revoke(revoke->lease), [once](const Result<std::string>&) { once(); });
   pause_.expires_after(kLastTry);
   pause_.async_wait([once](boost::system::error_code canceled) {
     if (!canceled) once();
@@ -159,6 +164,11 @@ election::Decision Head::on_lease(election::Time asked, const std::string& body)
   return election_.on_lease(Clock::now(), asked, lease->id, lease->life);
 }
 
+std::optional<election::Holder> Head::found_in(const etcd::Outcome& outcome) const {
+  if (!outcome.found) return {};
+  return holder_of(*outcome.found);
+}
+
 election::Decision Head::on_claimed(const std::string& body) {
   const auto outcome = etcd::read_outcome(body);
   if (!outcome) return unreadable(outcome.error());
@@ -185,7 +195,9 @@ void Head::take_office(const election::Holder& holder) {
   office_ = holder;
   records_.clear();
   next_ = present_ = {};
-  writing_ = false;
+  writing_ = told_ = false;
+  too_large_.clear();
+  load_most_ = kKeysAtOnce;
   hooks_.stand_by({.endpoint = {}, .why = "the rdzvd here has just become the head"});
   load(options_.place.prefix + "ended/", "");
 }
@@ -208,28 +220,32 @@ void Head::stand_by(const election::Follow& where) {
 void Head::load(const std::string& prefix, const std::string& after) {
   load_prefix_ = prefix;
   load_after_ = after;
-  etcd_.ask(etcd::list_keys(prefix, after, kKeysAtOnce),
+  etcd_.ask(etcd::list_keys(prefix, after, load_most_),
             [this, prefix, term = term_](const Result<std::string>& answer) {
               if (term != term_) return;
               if (answer) return on_loaded(prefix, *answer);
-              again([](Head& self) { self.load(self.load_prefix_, self.load_after_); });
+              load_most_ = std::max(1, load_most_ / 2);  // large ones take their time
+              load_again(answer.error());
             });
+}
+
+void Head::load_again(const Error& why) {
+  tell_waiting("reading what the last head has left waits for etcd", why.text);
+  again([](Head& self) { self.load(self.load_prefix_, self.load_after_); });
 }
 
 void Head::on_loaded(const std::string& prefix, const std::string& body) {
   const auto listing = etcd::read_listing(body);
   if (!listing) {
-    hooks_.log(Severity::error, "what the last head has left cannot be read: " +
-                                    listing.error().text + "; it is tried again");
     etcd_.pass_over();
-    return again([](Head& self) { self.load(self.load_prefix_, self.load_after_); });
+    return load_again(listing.error());
   }
   for (const etcd::KeyValue& each : listing->keys) {
     auto record = protocol::decode_record(each.value);
     if (record)
       records_.push_back(std::move(*record));
     else
-      hooks_.log(Severity::error, "what the last head has left at " + each.key +
+      hooks_.log(Severity::error, "what the last head has left at " + printable(each.key) +
                                       " cannot be read, and is left out: " + record.error().text);
   }
   if (listing->more && !listing->keys.empty()) return load(prefix, listing->keys.back().key);
@@ -239,7 +255,9 @@ void Head::on_loaded(const std::string& prefix, const std::string& body) {
 }
 
 void Head::serve() {
+  tell_end_of_waiting();
   serving_ = true;
+  ++terms_;
   hooks_.log(Severity::info, "this rdzvd is the head now, as " + address_ + "; " +
                                  std::to_string(records_.size()) + " records of runs were left");
   hooks_.take_office(std::exchange(records_, {}));
@@ -249,9 +267,42 @@ void Head::serve() {
 
 void Head::write(std::vector<roster::Change> changes, std::function<void()> written) {
   // Of two changes of one key only the later one counts: nobody was told of the earlier one.
-  for (roster::Change& change : changes) next_.changes[change.key] = std::move(change.value);
+  if (next_.written.empty()) next_.since = Clock::now();
+  for (roster::Change& change : changes) {
+    leave_out_large(change);
+    next_.changes[change.key] = std::move(change.value);
+  }
   next_.written.push_back(std::move(written));
   if (!writing_) commit();
+}
+
+// One that etcd never takes must not hold up all others.
+void Head::leave_out_large(roster::Change& change) {
+  if (!change.value || change.value->size() <= kMostOfOne) {
+    too_large_.erase(change.key);
+    return;
+  }
+  if (too_large_.insert(change.key).second)
+    hooks_.log(Severity::error,
+               change.key + " has " + std::to_string(change.value->size()) +
+                   " bytes, more than etcd takes, and is not kept: the next head would know of "
+                   "this run only what its nodes tell");
+  change.value.reset();
+}
+
+void Head::tell_waiting(const std::string& what, const std::string& why) {
+  if (!std::exchange(told_, true)) hooks_.log(Severity::warning, what + ": " + why);
+}
+
+void Head::tell_end_of_waiting() {
+  if (std::exchange(told_, false)) hooks_.log(Severity::info, "etcd answers again");
+}
+
+server::Standing Head::standing() const {
+  server::Standing now{.serves = leads(), .terms = terms_};
+  if (serving_ && (writing_ || !next_.written.empty()))
+    now.unwritten = Clock::now() - (writing_ ? present_ : next_).since;
+  return now;
 }
 
 void Head::commit() {
@@ -276,26 +327,30 @@ void Head::commit() {
             [this, puts, term = term_](const Result<std::string>& answer) {
               if (term != term_) return;
               if (answer) return on_committed(puts, *answer);
-              if (!std::exchange(told_, true))
-                hooks_.log(Severity::warning, "a write waits for etcd: " + answer.error().text);
-              again([](Head& self) { self.commit(); });
+              commit_again(answer.error());
             });
+}
+
+void Head::commit_again(const Error& why) {
+  tell_waiting("a write waits for etcd", why.text);
+  if (Clock::now() > present_.since + options_.lease)
+    return obey(election_.on_unwritten(Clock::now(), why.text));
+  again([](Head& self) { self.commit(); });
 }
 
 void Head::on_committed(const std::vector<etcd::Put>& puts, const std::string& body) {
   const auto outcome = etcd::read_outcome(body);
   if (!outcome) {
-    hooks_.log(Severity::error, "etcd does not take a write: " + outcome.error().text);
     etcd_.pass_over();
-    return again([](Head& self) { self.commit(); });
+    return commit_again(outcome.error());
   }
   // A try of this write whose answer was lost may have come through.
   const bool was_done = outcome->found && outcome->found->create_revision == office_.revision &&
                         outcome->found->version == office_.version + 1;
   if (!outcome->done && !was_done)
-    return obey(election_.on_fenced(Clock::now(), "another rdzvd has become the head"));
+    return obey(election_.on_fenced(Clock::now(), found_in(*outcome)));
   ++office_.version;
-  told_ = false;
+  tell_end_of_waiting();
   for (const etcd::Put& put : puts)
     present_.changes.erase(put.key.substr(options_.place.prefix.size()));
   if (!present_.changes.empty()) return commit();

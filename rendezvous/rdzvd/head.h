@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class Head final : public server::Keeper {
 
   void write(std::vector<roster::Change> changes, std::function<void()> written) override;
   bool leads() const override { return serving_ && election_.leads(Clock::now()); }
+  server::Standing standing() const override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -56,6 +58,7 @@ class Head final : public server::Keeper {
   struct Batch {
     std::map<std::string, std::optional<std::string>> changes;
     std::vector<std::function<void()>> written;
+    Clock::time_point since;  // the first of them was asked for
   };
 
   void obey(election::Decision decision);
@@ -68,13 +71,19 @@ class Head final : public server::Keeper {
   election::Decision on_kept(election::Time asked, const std::string& body);
   election::Decision unreadable(const Error& error);
   election::Holder holder_of(const etcd::KeyValue& key) const;
+  std::optional<election::Holder> found_in(const etcd::Outcome& outcome) const;
   void take_office(const election::Holder& holder);
   void leave_office(const std::string& why);
   void stand_by(const election::Follow& where);
   void load(const std::string& prefix, const std::string& after);
+  void load_again(const Error& why);
   void on_loaded(const std::string& prefix, const std::string& body);
   void serve();
   void commit();
+  void leave_out_large(roster::Change& change);
+  void tell_waiting(const std::string& what, const std::string& why);
+  void tell_end_of_waiting();
+  void commit_again(const Error& why);
   void on_committed(const std::vector<etcd::Put>& puts, const std::string& body);
   void again(void (*next)(Head&));
   std::string value() const;
@@ -94,10 +103,13 @@ class Head final : public server::Keeper {
   bool serving_ = false;
   std::vector<protocol::Record> records_;  // while they are read
   std::string load_prefix_, load_after_;
-  Batch next_;     // what came since
-  Batch present_;  // what is being written
+  int load_most_ = 0;  // keys at once
+  Batch next_;         // what came since
+  Batch present_;      // what is being written
   bool writing_ = false;
-  bool told_ = false;  // that it has to wait
+  bool told_ = false;                // that etcd makes it wait
+  std::uint64_t terms_ = 0;          // in office
+  std::set<std::string> too_large_;  // keys of what is not kept
 };
 
 }  // namespace ddprun::rdzvd

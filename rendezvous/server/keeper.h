@@ -2,12 +2,21 @@
 // speak: the next one may have taken its place.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "rendezvous/roster/types.h"
 
 namespace ddprun::server {
+
+// For the metrics.
+struct Standing {
+  bool serves = false;                   // it is the head
+  std::uint64_t terms = 0;               // how often it became that
+  std::chrono::nanoseconds unwritten{};  // for so long a write has been waiting
+};
 
 // Used on the server's thread only.
 class Keeper {
@@ -17,6 +26,7 @@ class Keeper {
   virtual void write(std::vector<roster::Change> changes, std::function<void()> written) = 0;
   // Whether nobody else can have taken this server's place yet.
   virtual bool leads() const = 0;
+  virtual Standing standing() const = 0;
 
  protected:
   ~Keeper() = default;

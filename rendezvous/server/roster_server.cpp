@@ -141,6 +141,12 @@ std::vector<roster::Snapshot> RosterServer::Impl::snapshots() const {
   return roster_.all().snapshots(std::chrono::steady_clock::now());
 }
 
+std::optional<http::HeadFigures> RosterServer::Impl::head_figures() const {
+  if (options_.keeper == nullptr) return {};
+  const Standing now = options_.keeper->standing();
+  return http::HeadFigures{.is_head = now.serves, .terms = now.terms, .unwritten = now.unwritten};
+}
+
 http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
   const RosterServerStatistics now = statistics();
   const auto time = std::chrono::steady_clock::now();
@@ -175,7 +181,8 @@ http::View RosterServer::Impl::view(const http::Wanted& wanted) const {
                       .store_keys = now.port.keys,
                       .store_waiting = now.port.waiting,
                       .store_memory_bytes = now.port.memory_bytes,
-                      .roster_memory_bytes = now.memory_bytes},
+                      .roster_memory_bytes = now.memory_bytes,
+                      .head = head_figures()},
           .runs = std::move(shown),
           .runs_in_all = now.runs};
 }

@@ -50,6 +50,7 @@ class RosterServer::Impl final : public std::enable_shared_from_this<RosterServe
   HttpHostOptions page_options();
   http::Response respond(const http::Request& request) const;
   http::View view(const http::Wanted& wanted) const;
+  std::optional<http::HeadFigures> head_figures() const;
   void end_when_told();
 
   boost::asio::io_context& io_;

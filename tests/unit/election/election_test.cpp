@@ -70,6 +70,30 @@ TEST_F(ElectionTest, WhatThisOneLeftInAnEarlierLifeIsNobody) {
   EXPECT_FALSE(find<Follow>(decision)->address) << "agents would be sent here again and again";
 }
 
+TEST_F(ElectionTest, WhoeverHasItsAddressForLongerThanAnyLeaseIsAnotherOne) {
+  did(election_.start(at(0s)));
+  Holder namesake = other();
+  namesake.address = "h1:1";
+  did(election_.on_found(at(0s), namesake));
+  did(election_.on_time(at(75s)));
+  const Decision decision = did(election_.on_found(at(75s), namesake));
+  ASSERT_NE(find<Follow>(decision), nullptr);
+  EXPECT_FALSE(find<Follow>(decision)->address);
+  EXPECT_NE(find<Follow>(decision)->why.find("another rdzvd that advertises h1:1 as well"),
+            std::string::npos);
+}
+
+TEST_F(ElectionTest, AKeyThatNobodyEndsIsNamed) {
+  did(election_.start(at(0s)));
+  Holder forever = other();
+  forever.lease = 0;
+  EXPECT_NE(find<Follow>(did(election_.on_found(at(0s), forever)))->why.find("has no lease"),
+            std::string::npos);
+  const Decision garbage = did(election_.on_found(at(1s), Holder{.lease = 9, .revision = 31}));
+  EXPECT_NE(find<Follow>(garbage)->why.find("not written by an rdzvd"), std::string::npos);
+  EXPECT_NE(find<Follow>(garbage)->why.find("etcdctl del head"), std::string::npos);
+}
+
 TEST_F(ElectionTest, WhoeverClaimsTooLateFollows) {
   did(election_.start(at(0s)));
   did(election_.on_found(at(0s), {}));
@@ -106,6 +130,36 @@ TEST_F(ElectionTest, TheHeadRenewsThreeTimesInTheLifeOfItsLease) {
   did(election_.on_kept(at(1750ms), at(1700ms), 5s));
   EXPECT_TRUE(election_.leads(at(6s))) << "it counts from when it was asked";
   EXPECT_FALSE(election_.leads(at(6300ms)));
+  did(election_.on_found(at(1760ms), me()));
+  EXPECT_EQ(wake_at_, at(1700ms + nanoseconds(5s) / 3)) << "and so on";
+}
+
+// Somebody has deleted all keys, for example; the lease lives on.
+TEST_F(ElectionTest, AHeadWhoseKeyIsNotItsOwnAnyMoreLeaves) {
+  win();
+  did(election_.on_time(at(1700ms)));
+  EXPECT_NE(find<Look>(did(election_.on_kept(at(1750ms), at(1700ms), 5s))), nullptr);
+  const Decision left = did(election_.on_found(at(1760ms), other()));
+  EXPECT_EQ(find<LeaveOffice>(left)->why, "another rdzvd has become the head");
+  EXPECT_EQ(find<Revoke>(left)->lease, 7);
+  EXPECT_FALSE(election_.leads(at(1760ms)));
+}
+
+TEST_F(ElectionTest, AHeadWhoseKeyIsGoneLeaves) {
+  win();
+  did(election_.on_time(at(1700ms)));
+  did(election_.on_kept(at(1750ms), at(1700ms), 5s));
+  EXPECT_EQ(find<LeaveOffice>(did(election_.on_found(at(1760ms), {})))->why,
+            "its key head is gone from etcd");
+}
+
+TEST_F(ElectionTest, ALookAtItsKeyWithoutAnAnswerIsNoReasonToLeave) {
+  win();
+  did(election_.on_time(at(1700ms)));
+  did(election_.on_kept(at(1750ms), at(1700ms), 5s));
+  did(election_.on_unanswered(at(2s), "no answer in time"));
+  EXPECT_TRUE(election_.leads(at(6s)));
+  EXPECT_NE(find<KeepAlive>(did(election_.on_time(at(2250ms)))), nullptr);
 }
 
 TEST_F(ElectionTest, ItLeavesBeforeTheLeaseCanBeOver) {
@@ -142,10 +196,26 @@ TEST_F(ElectionTest, ALeaseThatEtcdDoesNotKnowIsOver) {
 
 TEST_F(ElectionTest, AFencedWriteEndsTheOffice) {
   win();
-  EXPECT_EQ(find<LeaveOffice>(did(election_.on_fenced(at(1s), "another one is")))->why,
-            "another one is");
+  EXPECT_EQ(find<LeaveOffice>(did(election_.on_fenced(at(1s), other())))->why,
+            "another rdzvd has become the head");
   EXPECT_FALSE(election_.leads(at(1s)));
-  EXPECT_EQ(find<LeaveOffice>(did(election_.on_fenced(at(1s), "again"))), nullptr);
+  EXPECT_EQ(find<LeaveOffice>(did(election_.on_fenced(at(1s), other()))), nullptr);
+}
+
+// A full etcd, for example: it renews leases still.
+TEST_F(ElectionTest, AHeadThatCannotWriteLeaves) {
+  win();
+  const Decision left = did(election_.on_unwritten(at(1s), "no space"));
+  EXPECT_EQ(find<LeaveOffice>(left)->why, "etcd takes no writes: no space");
+  EXPECT_EQ(find<Revoke>(left)->lease, 7);
+  EXPECT_FALSE(election_.leads(at(1s)));
+}
+
+// It was written by hand, or by a program that has the same prefix.
+TEST_F(ElectionTest, SoDoesAFencedWriteThatFindsItsOwnKey) {
+  win();
+  EXPECT_NE(find<LeaveOffice>(did(election_.on_fenced(at(1s), me()))), nullptr);
+  EXPECT_FALSE(election_.leads(at(1s)));
 }
 
 TEST_F(ElectionTest, ItTriesAgainAndAgainWhileEtcdIsAway) {
@@ -171,6 +241,16 @@ TEST_F(ElectionTest, WhoResignsLetsTheLeaseGoAndAsksForNothingMore) {
   EXPECT_FALSE(election_.leads(at(1s)));
   EXPECT_TRUE(did(election_.on_time(at(9s))).orders.empty());
   EXPECT_FALSE(wake_at_);
+}
+
+TEST_F(ElectionTest, SoDoesWhoResignsWhileItClaims) {
+  did(election_.start(at(0s)));
+  did(election_.on_found(at(0s), {}));
+  did(election_.on_lease(at(0s), at(0s), 7, 5s));
+  const Decision end = did(election_.resign(at(0s)));
+  EXPECT_EQ(find<LeaveOffice>(end), nullptr);
+  ASSERT_NE(find<Revoke>(end), nullptr);
+  EXPECT_EQ(find<Revoke>(end)->lease, 7);
 }
 
 }  // namespace

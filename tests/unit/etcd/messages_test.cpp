@@ -103,6 +103,15 @@ TEST(EtcdMessages, AProblemIsOneLine) {
             "etcdserver: request timed out");
   EXPECT_EQ(read_problem(R"({"error":{"grpc_code":14,"message":"no\nleader"}})"), "no\\x0aleader");
   EXPECT_EQ(read_problem("nonsense\n"), "'nonsense\\x0a'");
+  EXPECT_EQ(explain_problem(R"({"error":"etcdserver: no leader"})", 503),
+            "etcdserver: no leader (HTTP 503)");
+  EXPECT_NE(explain_problem(R"({"error":"etcdserver: user name is empty"})", 400).find("log in"),
+            std::string::npos);
+  EXPECT_NE(explain_problem(R"({"error":"etcdserver: mvcc: database space exceeded"})", 429)
+                .find("alarm disarm"),
+            std::string::npos);
+  EXPECT_EQ(explain_problem("404 page not found\n", 404),
+            "no etcd 3.4 or later answers at that port (HTTP 404)");
 }
 
 }  // namespace

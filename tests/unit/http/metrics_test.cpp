@@ -67,6 +67,18 @@ TEST(Metrics, TellOfServerAndRuns) {
   EXPECT_EQ(rows["rdzv_run_silence_seconds{run=\"r2\"}"], "12");
 }
 
+TEST(Metrics, TellOfTheHeadWhereThereAreSeveral) {
+  View shown = view({});
+  EXPECT_FALSE(read(metrics(shown)).contains("rdzv_head"));
+  shown.figures.head = {.is_head = true, .terms = 3, .unwritten = 1500ms};
+  auto rows = read(metrics(shown));
+  EXPECT_EQ(rows["rdzv_head"], "1");
+  EXPECT_EQ(rows["rdzv_head_terms_total"], "3");
+  EXPECT_EQ(rows["rdzv_head_unwritten_seconds"], "1.5");
+  shown.figures.head->is_head = false;
+  EXPECT_EQ(read(metrics(shown))["rdzv_head"], "0");
+}
+
 TEST(Metrics, NamesOfRunsAreQuoted) {
   auto rows = read(metrics(view({run("a\"} 1\nevil{x=\"\\")})));
   EXPECT_EQ(rows[R"(rdzv_run_restarts{run="a\"} 1\nevil{x=\"\\"})"], "1");

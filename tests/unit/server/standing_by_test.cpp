@@ -20,6 +20,7 @@ class Notebook final : public Keeper {
     waiting.push_back(std::move(written));
   }
   bool leads() const override { return is_head; }
+  Standing standing() const override { return {.serves = is_head, .terms = 3}; }
   // On the server's thread.
   void write_next() {
     auto written = std::move(waiting.front());
