@@ -122,9 +122,15 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
   void wait_for_end() {
     end_.expires_at(search_.deadline());
     end_.async_wait([self = shared_from_this()](error_code canceled) {
-      if (!canceled && !self->closed_ && !self->answered_)
-        self->finish(RosterGaveUp{self->search_.out_of_time(self->connected_)});
+      if (!canceled && !self->closed_ && !self->answered_) self->end_in_time();
     });
+  }
+
+  // Whether it has.
+  bool end_in_time() {
+    if (!search_.is_over(Clock::now())) return false;
+    finish(RosterGaveUp{search_.out_of_time(connected_)});
+    return true;
   }
 
   void look_up_after(std::chrono::nanoseconds pause) {
@@ -429,7 +435,7 @@ class RosterClient::Connection : public std::enable_shared_from_this<Connection>
     if (next.hopeless) return finish(RosterGaveUp{*next.hopeless, stranger});
     drop();
     tell_news(next.news);
-    if (!closed_) look_up_after(next.pause);
+    if (!closed_ && !end_in_time()) look_up_after(next.pause);
   }
 
   void tell_news(const std::optional<std::string>& news) {

@@ -94,9 +94,9 @@ class RosterClient {
   RosterClient(const RosterClient&) = delete;
   RosterClient& operator=(const RosterClient&) = delete;
 
-  // Tries until a server has answered or `patience` has passed, first after `pause`. What was there
-  // before is forgotten. `of`: the whole span that is told at the end, where the owner has spent
-  // some of it already.
+  // Tries until a server has answered or `patience` has passed, first after `pause`; of several
+  // each is tried once at least. What was there before is forgotten. `of`: the whole span that is
+  // told at the end, where the owner has spent some of it already.
   void connect(std::chrono::nanoseconds patience, std::chrono::nanoseconds pause = {},
                std::optional<std::chrono::nanoseconds> of = {});
   // Queues one message; without a connection it is dropped.

@@ -40,6 +40,7 @@ ServerSearch::Next ServerSearch::try_later(std::string why) {
   places_[at_].problem = std::move(why);
   at_ = (at_ + 1) % places_.size();
   if (at_ != 0) return {};
+  all_tried_ = true;
   problem_ = problems();
   const std::chrono::milliseconds pause = pause_;
   pause_ = std::min(2 * pause_, options_.longest_pause);

@@ -35,8 +35,10 @@ class ServerSearch {
 
   // Where to try it now.
   const Endpoint& here() const { return led_to_ ? *led_to_ : places_[at_].endpoint; }
-  // Nobody was found by then: out_of_time().
   Time deadline() const { return deadline_; }
+  // Nobody was found by then, and each place was tried once at least, however long those took that
+  // are silent: out_of_time().
+  bool is_over(Time now) const { return now >= deadline_ && (!by_turns() || all_tried_); }
 
   // What the present try has come to, "no answer in time".
   void found(std::string problem) { problem_ = std::move(problem); }
@@ -67,7 +69,7 @@ class ServerSearch {
   // finds it another time. Somebody is there at any rate, and a head will be: while that is said
   // the deadline moves, up to the headless patience.
   Next go_elsewhere(const protocol::Elsewhere& elsewhere, Time now);
-  // The deadline has passed: what to say. A try that has only begun, where nobody is `connected`
+  // It is over: what to say. A try that has only begun, where nobody is `connected`
   // yet, has nothing to say; what the one before it has found does.
   std::string out_of_time(bool connected);
 
@@ -90,6 +92,7 @@ class ServerSearch {
   std::chrono::milliseconds pause_;
   std::vector<Place> places_;
   std::size_t at_ = 0;                        // of places_
+  bool all_tried_ = false;                    // of these, once at least
   std::optional<Endpoint> led_to_;            // where that one says that the head is
   std::string problem_;                       // why there is no connection
   std::string told_;                          // what was given as news last

@@ -8,6 +8,7 @@
 
 #include "rendezvous/base/printable.h"
 #include "rendezvous/protocol/roster_codec.h"
+#include "rendezvous/roster/wording.h"
 
 namespace ddprun::rdzvd {
 namespace {
@@ -258,8 +259,8 @@ void Head::serve() {
   tell_end_of_waiting();
   serving_ = true;
   ++terms_;
-  hooks_.log(Severity::info, "this rdzvd is the head now, as " + address_ + "; " +
-                                 std::to_string(records_.size()) + " records of runs were left");
+  hooks_.log(Severity::info, "this rdzvd is the head now, as " + address_ + "; it goes on with " +
+                                 roster::count_text(records_.size(), "record") + " of runs");
   hooks_.take_office(std::exchange(records_, {}));
 }
 

@@ -55,6 +55,22 @@ TEST_F(Search, WhatIsKnownAlreadyIsNoNews) {
   EXPECT_EQ(one.take_news(), std::nullopt);
 }
 
+TEST_F(OfSeveral, AreAllTriedHoweverLongTheSilentOnesTake) {
+  auto all = search(1s);
+  EXPECT_FALSE(all.is_over(now_ + 3s));
+  for (int i = 0; i < 2; ++i) all.try_later("no answer in time");
+  EXPECT_FALSE(all.is_over(now_ + 3s));
+  all.try_later("no answer in time");
+  EXPECT_TRUE(all.is_over(now_ + 3s));
+  EXPECT_FALSE(all.is_over(now_ + 900ms)) << "there is patience left";
+}
+
+TEST_F(Search, IsOverWithItsPatience) {
+  const auto one = search(1s);
+  EXPECT_FALSE(one.is_over(now_ + 900ms));
+  EXPECT_TRUE(one.is_over(now_ + 1s));
+}
+
 TEST_F(OfSeveral, AreTriedAtOnceAfterOneAnotherAndThenWithAPause) {
   auto all = search();
   EXPECT_EQ(here(all), "a:1");

@@ -115,6 +115,21 @@ TEST_F(SeveralServers, TheNextOneIsTriedWhereNobodyListens) {
   EXPECT_EQ(find<RosterUnreachable>(), nullptr) << "nothing is wrong with the group";
 }
 
+// The hosts of two are gone without a word; trying them takes longer than there is patience.
+TEST_F(SeveralServers, EachIsTriedHoweverLongTheSilentOnesTake) {
+  three_.say(welcome_);
+  options_.handshake_timeout = 200ms;
+  connect({&one_, &two_, &three_}, 100ms);
+  EXPECT_TRUE(is_welcome());
+  EXPECT_EQ(find<RosterGaveUp>(), nullptr);
+}
+
+TEST_F(SeveralServers, WhereAllAreSilentPatienceIsOverThen) {
+  options_.handshake_timeout = 50ms;
+  connect({&one_, &two_, &three_}, 60ms);
+  EXPECT_THAT(wait_for<RosterGaveUp>().why, HasSubstr("could not be reached within"));
+}
+
 TEST_F(SeveralServers, OneThatStandsByLeadsToTheHead) {
   one_.say(at(three_));
   three_.say(welcome_);
