@@ -25,6 +25,13 @@ using boost::system::error_code;
 struct Client::Shared {
   ClientOptions options;
   std::size_t present = 0;  // the member that has answered last
+  // Where each member was found. Its name is looked up again when it has not answered; while that
+  // fails, what was found before has to do.
+  struct Found {
+    client::Addresses addresses = {};
+    bool is_good = false;
+  };
+  std::vector<Found> found = {};
   bool closed = false;
 };
 
@@ -50,6 +57,8 @@ class Client::Question : public std::enable_shared_from_this<Question> {
     limit_.async_wait([self = shared_from_this(), from = generation_](error_code canceled) {
       if (!canceled && self->is_current(from)) self->fail("no answer in time");
     });
+    looks_up_ = !known().is_good;
+    if (!looks_up_) return connect();
     look_up_.emplace(
         io_, endpoint().host,
         [self = weak_from_this(), from = generation_](Result<client::Addresses> found) {
@@ -60,14 +69,22 @@ class Client::Question : public std::enable_shared_from_this<Question> {
 
  private:
   const Endpoint& endpoint() const { return shared_->options.members[member_]; }
+  Shared::Found& known() const { return shared_->found[member_]; }
   bool is_current(int generation) const {
     return !shared_->closed && !done_ && generation == generation_;
   }
 
   void on_found(Result<client::Addresses> found) {
-    if (!found) return fail("it cannot be looked up: " + found.error().text);
+    if (!found && known().addresses.empty())
+      return fail("it cannot be looked up: " + found.error().text);
+    looks_up_ = false;
+    if (found) known() = {.addresses = std::move(*found), .is_good = true};
+    connect();
+  }
+
+  void connect() {
     std::vector<tcp::endpoint> all;
-    for (const auto& address : *found) all.emplace_back(address, endpoint().port);
+    for (const auto& address : known().addresses) all.emplace_back(address, endpoint().port);
     boost::asio::async_connect(
         socket_, all,
         [self = shared_from_this(), from = generation_](error_code error, const tcp::endpoint&) {
@@ -120,6 +137,7 @@ class Client::Question : public std::enable_shared_from_this<Question> {
   void fail(const std::string& why) {
     problems_ += (problems_.empty() ? "" : "; ") + to_text(endpoint()) + ": " + why;
     const std::size_t count = shared_->options.members.size();
+    known().is_good = looks_up_ && !known().addresses.empty();
     member_ = (member_ + 1) % count;
     if (++tried_ < count) return begin();
     shared_->present = member_;
@@ -143,6 +161,7 @@ class Client::Question : public std::enable_shared_from_this<Question> {
   std::string problems_;
   int generation_ = 0;
   bool done_ = false;
+  bool looks_up_ = false;
   std::optional<client::LookUp> look_up_;
   tcp::socket socket_;
   boost::asio::steady_timer limit_;
@@ -152,7 +171,9 @@ class Client::Question : public std::enable_shared_from_this<Question> {
 };
 
 Client::Client(boost::asio::io_context& io, ClientOptions options)
-    : io_(io), shared_(std::make_shared<Shared>(Shared{.options = std::move(options)})) {}
+    : io_(io), shared_(std::make_shared<Shared>(Shared{.options = std::move(options)})) {
+  shared_->found.resize(shared_->options.members.size());
+}
 
 Client::~Client() {
   close();

@@ -116,7 +116,10 @@ Result<ServerMessage> ask(std::span<const Endpoint> servers, const Keys& keys,
     std::string problems;
     bool headless = false;
     for (const Endpoint& server : servers) {
-      auto answer = ask_head(server, keys, question, until);
+      // One that is silent must leave time for the others.
+      const auto now = client::Clock::now();
+      const auto share = (until - now) / (&servers.back() - &server + 1);
+      auto answer = ask_head(server, keys, question, now + share);
       const auto* elsewhere = answer ? std::get_if<protocol::Elsewhere>(&*answer) : nullptr;
       const auto* refused = answer ? std::get_if<protocol::Refused>(&*answer) : nullptr;
       if (refused != nullptr) return Error{to_text(server) + ": " + refused->why};

@@ -139,6 +139,16 @@ TEST_F(LosingTheHead, WhoeverKnowsOnlyOneThatStandsByIsLedToTheHead) {
   EXPECT_THAT(page.out, HasSubstr("Location: http://" + endpoint(0) + "/api/v1/runs?x\r\n"));
 }
 
+// It takes connections and says nothing, as one does whose host is gone.
+TEST_F(LosingTheHead, RdzvctlPassesOverOneThatIsSilent) {
+  start_two();
+  ::kill(rdzvd(1).pid(), SIGSTOP);
+  ASSERT_TRUE(comes_to_state(rdzvd(1).pid(), 'T'));
+  const Finished asked =
+      run({DDPRUN_RDZVCTL, "--endpoint", endpoint(1) + "," + endpoint(0), "status"});
+  EXPECT_EQ(asked.code, 0) << asked.err;
+}
+
 TEST_F(LosingTheHead, NothingIsLeftInEtcdOfAJobThatIsLongOver) {
   start_two();
   const Words soon{"--rdzv-conf",

@@ -161,14 +161,15 @@ class HeadsWithNodes : public HeadsOnHosts {
       ASSERT_TRUE(rdzvds_.back()->wait_for_error(rdzvds_.size() == 1 ? "is the head now"
                                                                      : "standing by: the head is"));
     }
-    for (const std::string gpu : {"gpu01", "gpu02"})
-      nodes_.push_back(
-          type({.host = gpu,
-                .command = "exec ddprun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint "
-                           "head1:29400,head2:29400 --rdzv-conf "
-                           "keep_alive_interval=0.5,keep_alive_max_attempt=4 "
-                           "--rdzv-id exp7 ./train"}));
+    for (const std::string gpu : {"gpu01", "gpu02"}) nodes_.push_back(node(gpu, "exp7"));
     for (const auto& node : nodes_) ASSERT_TRUE(node->wait_for_output("step 1\n"));
+  }
+  std::unique_ptr<Program> node(const std::string& gpu, const std::string& run) {
+    return type({.host = gpu,
+                 .command = "exec ddprun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint "
+                            "head1:29400,head2:29400 --rdzv-conf "
+                            "keep_alive_interval=0.5,keep_alive_max_attempt=4 --rdzv-id " +
+                            run + " ./train"});
   }
   void go_on_at_the_next_one() {
     EXPECT_TRUE(rdzvds_[1]->wait_for_error("is the head now"));
@@ -192,6 +193,18 @@ TEST_F(HeadsWithNodes, OneOfWhichIsCutOffFromEtcdOnly) {
   for (const char* member : {"etcd1", "etcd2", "etcd3"}) host("head1").blackhole(host(member));
   EXPECT_TRUE(rdzvds_[0]->wait_for_error("not the head any more: "));
   go_on_at_the_next_one();
+}
+
+// Their names are known no more, and a job comes, which has to be written.
+TEST_F(HeadsWithNodes, WhichNeedNoNamesForTheEtcdTheyHaveFound) {
+  std::ofstream known(folder_ / "hosts");
+  for (const char* name : {"head1", "head2", "gpu01", "gpu02"})
+    known << host(name).address() << " " << name << "\n";
+  known.close();
+  std::ofstream(folder_ / "go") << "";
+  const auto a = node("gpu01", "another"), b = node("gpu02", "another");
+  EXPECT_EQ(a->finish().code, 0);
+  EXPECT_EQ(b->finish().code, 0);
 }
 
 // What a reader is told to type stands in a block for a console.
