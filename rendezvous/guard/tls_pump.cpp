@@ -92,6 +92,7 @@ void TlsPump::step() {
   if (closed_) return;
   if (may_read(secure_, plain_)) wait(secure_, Stream::wait_read, &Side::waits_read);
   if (may_read(plain_, secure_)) wait(plain_, Stream::wait_read, &Side::waits_read);
+  if (tls_.is_open() && !may_read(plain_, secure_)) watch_departure();
   for (Side* side : {&secure_, &plain_})
     if (!side->unsent.empty()) wait(*side, Stream::wait_write, &Side::waits_write);
 }
@@ -137,7 +138,9 @@ void TlsPump::read_plain() {
   std::string plaintext;
   if (!read_some(plain_, plaintext)) return;
   if (!plaintext.empty()) tls_.send(plaintext, secure_.unsent);
-  if (plain_.ended) tls_.end(secure_.unsent);
+  if (!plain_.ended) return;
+  tls_.end(secure_.unsent);
+  leave();
 }
 
 // False: the connection is lost.
@@ -210,10 +213,25 @@ void TlsPump::watch_idle() {
       [self = weak_from_this(), before = passed_](boost::system::error_code canceled) {
         const auto pump = self.lock();
         if (canceled || !pump || pump->closed_) return;
-        if (pump->plain_.ended && pump->passed_ == before)
+        if (pump->leaving_ && pump->passed_ == before)
           return pump->finish({"it did not end within 5 s"});
         pump->watch_idle();
       });
+}
+
+// Of a side that is not read, because the other one does not take what it has said already.
+void TlsPump::watch_departure() {
+  if (leaving_ || std::exchange(watches_departure_, true)) return;
+  plain_.stream.async_wait(Stream::wait_error,
+                           [self = shared_from_this()](const boost::system::error_code& error) {
+                             if (error || self->closed_) return;
+                             self->leave();
+                             if (!std::exchange(self->watches_idle_, true)) self->watch_idle();
+                           });
+}
+
+void TlsPump::leave() {
+  if (!std::exchange(leaving_, true) && hooks_.on_leaving) hooks_.on_leaving();
 }
 
 void TlsPump::wait(Side& side, Stream::wait_type what, bool Side::*flag) {

@@ -36,6 +36,9 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   struct Hooks {
     // The handshake is over. Before any byte of the other side is passed on.
     std::function<void(const TlsFacts&)> on_open;
+    // The plain side has gone; until the other one has taken what is left for it, or has not for
+    // 5 s, the connection takes up room for nobody.
+    std::function<void()> on_leaving = {};
     // It is over. Last, and once.
     std::function<void(const TlsEnd&)> on_end;
   };
@@ -80,6 +83,8 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   void watch_handshake();
   void watch_opening_end();
   void watch_idle();
+  void watch_departure();
+  void leave();
   bool may_read(const Side& from, const Side& to) const;
   void lost(int error);
   void tell_open();
@@ -91,6 +96,8 @@ class TlsPump : public std::enable_shared_from_this<TlsPump> {
   Hooks hooks_;
   boost::asio::steady_timer timer_;  // of the handshake; later, while only one side has ended
   bool watches_idle_ = false;
+  bool watches_departure_ = false;
+  bool leaving_ = false;
   bool started_ = false;      // has what was read before it began
   std::uint64_t passed_ = 0;  // bytes written, of both
   bool closed_ = false;

@@ -126,7 +126,7 @@ void Server::Impl::accept_some() {
   for (int i = 0; i < kAcceptsPerWakeup; ++i) {
     tcp::endpoint peer;
     UniqueFd socket = accept_one(peer);
-    if (socket && is_full()) {
+    if (socket && is_full() && !make_room()) {
       turn_away(peer);
     } else if (socket) {
       take_in(std::move(socket), std::move(peer));
@@ -207,7 +207,13 @@ Server::Impl::ClientId Server::Impl::add_client(Newcomer newcomer) {
 
 bool Server::Impl::is_full() const {
   const std::size_t elsewhere = options_.others == nullptr ? 0 : options_.others->connections();
-  return options_.max_connections > 0 && clients_.size() + elsewhere >= options_.max_connections;
+  const std::size_t leaving = tls_door_ ? tls_door_->leaving() : 0;
+  return options_.max_connections > 0 &&
+         clients_.size() + elsewhere + leaving >= options_.max_connections;
+}
+
+bool Server::Impl::make_room() {
+  return tls_door_ && tls_door_->end_oldest_leaving();
 }
 
 void Server::Impl::turn_away(const tcp::endpoint& peer) {

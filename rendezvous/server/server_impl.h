@@ -90,6 +90,8 @@ class Server::Impl : public std::enable_shared_from_this<Server::Impl> {
   void take_in(UniqueFd socket, boost::asio::ip::tcp::endpoint peer);
   ClientId add_client(Newcomer newcomer);
   bool is_full() const;
+  // Of one that only waits for its client to go.
+  bool make_room();
   void turn_away(const boost::asio::ip::tcp::endpoint& peer);
   bool has_room_for(const std::string& address, const boost::asio::ip::tcp::endpoint& peer);
   std::optional<ClientId> slowest_of(const std::string& address);

@@ -10,9 +10,11 @@ Result<guard::PumpedSocket> TlsDoor::open(UniqueFd socket, std::shared_ptr<guard
   auto opened = guard::pump_over(
       io_, std::move(socket), guard::TlsStream(tls_),
       {.on_open = [facts](const guard::TlsFacts& known) { *facts = known; },
+       .on_leaving = [this, id] { leaving_.insert(id); },
        .on_end =
            [this, id, facts, on_failed = std::move(on_failed)](const guard::TlsEnd& end) {
              pumps_.erase(id);
+             leaving_.erase(id);
              if (facts->open || end.why.empty()) return;
              ++failed_;
              on_failed(end.why);
@@ -21,7 +23,15 @@ Result<guard::PumpedSocket> TlsDoor::open(UniqueFd socket, std::shared_ptr<guard
   return opened;
 }
 
+bool TlsDoor::end_oldest_leaving() {
+  if (leaving_.empty()) return false;
+  const auto pump = pumps_.extract(leaving_.extract(leaving_.begin()).value());
+  pump.mapped()->close();
+  return true;
+}
+
 void TlsDoor::close() {
+  leaving_.clear();
   for (auto& [id, pump] : std::exchange(pumps_, {})) pump->close();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -28,6 +29,11 @@ class TlsDoor {
   Result<guard::PumpedSocket> open(UniqueFd socket, std::shared_ptr<guard::TlsFacts> facts,
                                    std::function<void(const std::string&)> on_failed);
 
+  // Connections that the server has ended and whose clients have not gone yet.
+  std::size_t leaving() const { return leaving_.size(); }
+  // Closes the oldest of them; false if there is none.
+  bool end_oldest_leaving();
+
   // Handshakes that did.
   std::uint64_t failed() const { return failed_; }
   // Closes every connection; nothing is called any more.
@@ -37,6 +43,7 @@ class TlsDoor {
   boost::asio::io_context& io_;
   std::shared_ptr<const guard::Tls> tls_;
   std::unordered_map<std::uint64_t, std::shared_ptr<guard::TlsPump>> pumps_;
+  std::set<std::uint64_t> leaving_;  // ids grow, so by age
   std::uint64_t last_ = 0;
   std::uint64_t failed_ = 0;
 };

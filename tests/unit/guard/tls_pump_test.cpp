@@ -116,6 +116,16 @@ TEST_F(TlsPumpTest, WhoeverDoesNotReadHoldsUpTheOtherAndNoMemory) {
   EXPECT_GT(::send(client_.get(), "x", 1, MSG_DONTWAIT), 0);
 }
 
+// It has more to be told than is taken, and the one who tells it has gone.
+TEST_F(TlsPumpTest, WhoeverDoesNotReadIsClosedWhenTheOtherHasGone) {
+  connect(key_, key_);
+  ASSERT_TRUE(run_until([&] { return opened_ == 2; }));
+  fill(client_);
+  client_.reset();
+  ASSERT_TRUE(run_until([&] { return !ends_.empty(); }));
+  EXPECT_EQ(ends_.front().why, "it did not end within 5 s");
+}
+
 TEST_F(TlsPumpTest, AConnectionThatIsCutIsNoEnd) {
   connect(key_, key_);
   ASSERT_TRUE(run_until([&] { return opened_ == 2; }));

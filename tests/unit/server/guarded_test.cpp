@@ -1,6 +1,9 @@
 // A server with a token: who gets in, what is told, and what the log says.
 #include <gmock/gmock.h>
 
+#include <deque>
+#include <filesystem>
+
 #include "rendezvous/guard/handshake.h"
 #include "rendezvous/guard/tls.h"
 #include "rendezvous/guard/token.h"
@@ -214,6 +217,52 @@ TEST(GuardedServer, WhoseHandshakeIsUnreadIsNotTakenForSilent) {
     ASSERT_GT(io.run_one_for(std::chrono::milliseconds(kPatienceMs)), 0u);
   EXPECT_EQ(server->statistics().port.over_address_limit, 0u);
   EXPECT_EQ(server->statistics().port.strangers, 1u) << "what it has said was heard";
+}
+
+// A client by TLS whose handshake is over.
+class TlsCaller {
+ public:
+  TlsCaller(std::uint16_t port, const std::string& key)
+      : client_(port, false), tls_(guard::Tls::client_with(key).value()) {
+    std::string arrived, in, out;
+    do {
+      EXPECT_TRUE(tls_.receive(arrived, in, out));
+      client_.send(std::exchange(out, {}));
+    } while (!tls_.is_open() && !(arrived = client_.receive_some()).empty());
+    EXPECT_TRUE(tls_.is_open());
+  }
+  void say(const std::string& text) {
+    std::string out;
+    tls_.send(text, out);
+    client_.send(out);
+  }
+
+ private:
+  RawClient client_;
+  guard::TlsStream tls_;
+};
+
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+// They are told to go, and stay: a place is theirs until somebody else comes.
+TEST(GuardedServer, WhoDoesNotGoMakesRoomForNewcomers) {
+  constexpr std::ptrdiff_t kConnections = 4, kDescriptorsOfOne = 3;
+  const std::string key = guard::random_number();
+  RosterServerOptions options;
+  options.tls = guard::Tls::server({}, key).value();
+  options.max_connections = kConnections;
+  RunningRosterServer server(std::move(options));
+  const std::ptrdiff_t before = open_files();
+  std::deque<TlsCaller> callers;
+  for (std::size_t i = 0; i < 3 * kConnections; ++i) {
+    callers.emplace_back(server.port(), key).say("nothing that is known");
+    server.await([&](const auto& now) { return now.port.strangers == i + 1; });
+  }
+  EXPECT_EQ(server.statistics().port.turned_away, 0u);
+  EXPECT_LE(open_files() - before - static_cast<std::ptrdiff_t>(callers.size()),
+            kConnections * kDescriptorsOfOne);
 }
 
 class GuardedStore : public testing::Test {
