@@ -112,6 +112,7 @@ Result<Endpoint> read_endpoint(std::string_view text) {
     if (close == std::string_view::npos) return wrong;
     host = text.substr(1, close - 1);
     rest = text.substr(close + 1);
+    if (host.find(':') != std::string_view::npos && !is_ipv6(host)) return wrong;
   } else if (const auto colon = text.find(':'); colon != std::string_view::npos) {
     host = text.substr(0, colon);
     rest = text.substr(colon);

@@ -63,7 +63,7 @@ struct Room {
 
 void add_block(Lines& report, Room& room, const std::string& title, const Lines& block) {
   if (block.empty()) return;
-  report.push_back("  " + title + ":");
+  report.push_back(shorten("  " + title + ":", room.width));
   report.insert(report.end(), block.begin(), block.end());
   room.rows = minus(room.rows, 1 + rows_of(block, room.width));
 }
