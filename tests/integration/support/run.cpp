@@ -69,6 +69,8 @@ Program::Program(std::vector<std::string> words, RunOptions options) : started_(
   if (pid_ == 0) {
     ::setpgid(0, 0);
     if (by_main_thread) end_with(test);
+    // Whatever nohup or a shell's background have done to this process.
+    for (const int signo : {SIGINT, SIGHUP, SIGQUIT, SIGTERM}) ::signal(signo, SIG_DFL);
     if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
     ::dup2(::open(options.input.empty() ? "/dev/null" : options.input.c_str(), O_RDONLY), 0);
     ::dup2(out_write.get(), 1);

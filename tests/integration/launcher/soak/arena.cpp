@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -72,6 +73,18 @@ void suspend_and_continue(pid_t guardian, int guardian_pidfd) {
   ::kill(guardian, SIGCONT);
 }
 
+// nohup and a shell's background ignore some of those that stop a program, and what is ignored here
+// would be there as well.
+pid_t fork_with_default_signals() {
+  constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  void (*before[std::size(kSignals)])(int);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) before[i] = ::signal(kSignals[i], SIG_DFL);
+  const pid_t pid = ::fork();
+  if (pid == 0) return pid;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) ::signal(kSignals[i], before[i]);
+  return pid;
+}
+
 bool listens(int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -101,7 +114,7 @@ pid_t Arena::start(const Scenario& scenario) const {
   const auto argv = pointers(words);
   const auto env = pointers(variables);
   const std::string err = folder_ / "err", work = folder_ / "work";
-  const pid_t pid = ::fork();
+  const pid_t pid = fork_with_default_signals();
   if (pid < 0) throw std::runtime_error("cannot fork");
   if (pid > 0) return pid;
   ::setpgid(0, 0);
@@ -195,8 +208,10 @@ std::string Arena::left_port() const {
 void Arena::clear() {
   for (const pid_t pid : pids_with_variable(mark_))
     if (pid != ::getpid()) ::kill(pid, SIGKILL);
-  while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-  }
+  // Those that have no environment become children of this process.
+  do {
+    for (const pid_t pid : process::descendants_of(::getpid())) ::kill(pid, SIGKILL);
+  } while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR);
   for (const char* name : {"tmp", "work"})
     for (const auto& entry : fs::directory_iterator(folder_ / name)) fs::remove_all(entry);
   fs::remove(folder_ / "port");
