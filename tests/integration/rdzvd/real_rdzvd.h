@@ -19,8 +19,11 @@ namespace ddprun::test {
 
 class RealRdzvd {
  public:
-  explicit RealRdzvd(std::vector<std::string> options = {}, RunOptions run = {})
-      : program_(words(std::move(options)), std::move(run)) {
+  // With a `log` what it writes to stderr is in that file, for one that writes more than a pipe
+  // holds.
+  explicit RealRdzvd(std::vector<std::string> options = {}, RunOptions run = {},
+                     const std::string& log = "")
+      : program_(words(std::move(options), log), std::move(run)) {
     EXPECT_TRUE(program_.wait_for_output("\n")) << "it does not listen";
     address_ = first_line(program_.out());
     port_ = static_cast<std::uint16_t>(std::atoi(address_.c_str() + address_.rfind(':') + 1));
@@ -44,8 +47,9 @@ class RealRdzvd {
   }
 
  private:
-  static std::vector<std::string> words(std::vector<std::string> options) {
+  static std::vector<std::string> words(std::vector<std::string> options, const std::string& log) {
     std::vector<std::string> all{DDPRUN_RDZVD, "--listen", "127.0.0.1:0"};
+    if (!log.empty()) all.insert(all.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>" + log, "sh"});
     all.insert(all.end(), options.begin(), options.end());
     return all;
   }
