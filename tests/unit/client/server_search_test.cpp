@@ -100,7 +100,18 @@ TEST_F(OfSeveral, EndOnlyWhereAllAreHopeless) {
   EXPECT_EQ(here(all), "a:1");
   EXPECT_FALSE(all.give_up(" is taken by a web server").hopeless) << "c may come yet";
   all.on_server();  // b is one now
-  EXPECT_FALSE(all.give_up(": it is full").hopeless);
+  all.try_later("its connection was reset");
+  EXPECT_FALSE(all.give_up(": TLS: no").hopeless) << "b may be one again";
+  all.try_later("connection refused");
+  EXPECT_EQ(here(all), "b:2");
+  EXPECT_EQ(all.give_up(": it is full").hopeless,
+            "a:1: connection refused; b:2: it is full; c:3: TLS: no");
+}
+
+TEST_F(OfSeveral, AreAllNamedWhereAllAreHopeless) {
+  auto all = search();
+  all.give_up(" is taken by a web server");
+  all.give_up(": it is full");
   EXPECT_EQ(all.give_up(": TLS: no").hopeless,
             "a:1 is taken by a web server; b:2: it is full; c:3: TLS: no");
 }
@@ -113,6 +124,13 @@ TEST_F(Search, OneThatStandsByLeadsToTheHeadOnce) {
   EXPECT_EQ(one.go_elsewhere(head_at("c:3"), now_).news,
             "the head is to be at b:2: no head now: b is the head");
   EXPECT_EQ(here(one), "a:1");
+}
+
+TEST_F(Search, AfterAConnectionItIsNewsThatThereIsNone) {
+  auto one = search();
+  const protocol::Elsewhere nowhere{.endpoint = {}, .why = "none is elected"};
+  EXPECT_EQ(one.go_elsewhere(nowhere, now_).news, "no head now: none is elected");
+  EXPECT_EQ(one.go_elsewhere(nowhere, now_).news, "no head now: none is elected");
 }
 
 TEST_F(Search, AHeadThatIsAStrangerIsNotTheEnd) {
@@ -139,6 +157,9 @@ TEST_F(Search, PatienceBeginsAnewWhileSomebodyIsThereUpToALimit) {
   EXPECT_EQ(one.deadline(), now_ + 18s);
   one.go_elsewhere({.endpoint = {}, .why = "w"}, now_ + 17s);
   EXPECT_EQ(one.deadline(), now_ + 25s);
+  auto patient = search(30s, 25s);
+  patient.go_elsewhere({.endpoint = {}, .why = "w"}, now_ + 1s);
+  EXPECT_EQ(patient.deadline(), now_ + 30s) << "it never comes nearer";
   EXPECT_EQ(one.out_of_time(false), "a:1 could not be reached within 25 s: no head now: w");
   auto impatient = search(10s);
   impatient.go_elsewhere({.endpoint = {}, .why = "w"}, now_ + 8s);

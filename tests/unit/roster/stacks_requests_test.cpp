@@ -45,6 +45,11 @@ TEST_F(Stacks, WhoIsLostOrSilentIsNotWaitedFor) {
   EXPECT_EQ(finished(), "b: its connection was reset; a: it did not answer within 15 s");
 }
 
+TEST_F(Stacks, TheFirstThatWaitsForTooLongIsLookedAfter) {
+  requests_.begin(now_ + 5s, 8, {{kA, "a"}});
+  EXPECT_EQ(requests_.wake_at(), now_ + 15s);
+}
+
 TEST_F(Stacks, WhatNobodyHasAskedForIsIgnored) {
   requests_.on_done(kA, {id_ + 1, "/tmp/x", {}});
   requests_.on_done(7, {id_, "/tmp/x", {}});
