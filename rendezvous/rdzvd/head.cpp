@@ -42,8 +42,7 @@ std::string text_in(const json::object& object, std::string_view name) {
 }  // namespace
 
 Head::Head(boost::asio::io_context& io, HeadOptions options, HeadHooks hooks)
-    : io_(io),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       hooks_(std::move(hooks)),
       etcd_(io, {.members = options_.place.members, .limit = limit_of(options_.lease)}),
       election_({.server = options_.id, .address = ""}),
@@ -267,8 +266,8 @@ void Head::serve() {
 // ---- what must not be forgotten ----
 
 void Head::write(std::vector<roster::Change> changes, std::function<void()> written) {
-  // Of two changes of one key only the later one counts: nobody was told of the earlier one.
   if (next_.written.empty()) next_.since = Clock::now();
+  // Of two changes of one key only the later one counts: nobody was told of the earlier one.
   for (roster::Change& change : changes) {
     leave_out_large(change);
     next_.changes[change.key] = std::move(change.value);
@@ -285,7 +284,7 @@ void Head::leave_out_large(roster::Change& change) {
   }
   if (too_large_.insert(change.key).second)
     hooks_.log(Severity::error,
-               change.key + " has " + std::to_string(change.value->size()) +
+               printable(change.key) + " has " + std::to_string(change.value->size()) +
                    " bytes, more than etcd takes, and is not kept: the next head would know of "
                    "this run only what its nodes tell");
   change.value.reset();
@@ -354,6 +353,7 @@ void Head::on_committed(const std::vector<etcd::Put>& puts, const std::string& b
   tell_end_of_waiting();
   for (const etcd::Put& put : puts)
     present_.changes.erase(put.key.substr(options_.place.prefix.size()));
+  present_.since = Clock::now();
   if (!present_.changes.empty()) return commit();
   writing_ = false;
   for (const auto& written : std::exchange(present_.written, {})) {

@@ -58,7 +58,7 @@ class Head final : public server::Keeper {
   struct Batch {
     std::map<std::string, std::optional<std::string>> changes;
     std::vector<std::function<void()>> written;
-    Clock::time_point since;  // the first of them was asked for
+    Clock::time_point since;  // asked for, or the last part of it written
   };
 
   void obey(election::Decision decision);
@@ -88,7 +88,6 @@ class Head final : public server::Keeper {
   void again(void (*next)(Head&));
   std::string value() const;
 
-  boost::asio::io_context& io_;
   HeadOptions options_;
   std::string address_;
   HeadHooks hooks_;
