@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "launcher/cli/mpi_names.h"
+
 namespace ddprun::cli {
 namespace {
 
@@ -69,11 +71,6 @@ Result<Given> with_value(const Word& word, const std::vector<std::string>& words
   return Given{&option, words[i++]};
 }
 
-// mpirun's name for -n.
-bool is_np(const std::string& word) {
-  return word == "-np" || word.starts_with("-np=");
-}
-
 }  // namespace
 
 Result<Scan> scan(const std::vector<std::string>& words) {
@@ -85,10 +82,8 @@ Result<Scan> scan(const std::vector<std::string>& words) {
       result.separator = true;
       break;
     }
-    if (is_np(text))
-      return Error{
-          "unknown option -np; write -n or --nproc-per-node, the number on each host, or "
-          "--hosts a:8,b:8"};
+    if (const auto instead = in_place_of_mpi_name(text); !instead.empty())
+      return Error{"unknown option " + text + "; write " + std::string(instead)};
     const bool is_long = text[1] == '-';
     for (std::size_t at = 1; at < text.size(); ++at) {
       const Result<Word> word = is_long ? take_long(text) : take_short(text, at);

@@ -6,6 +6,7 @@
 namespace ddprun::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Scanner, TakesBothSpellingsAndBothForms) {
@@ -87,6 +88,20 @@ TEST(Scanner, NamesTheNearestOption) {
   EXPECT_EQ(error_of({"-np", "2", "p"}),
             "ddprun: unknown option -np; write -n or --nproc-per-node, the number on each host, or "
             "--hosts a:8,b:8");
+}
+
+TEST(Scanner, SaysWhatToWriteForNamesOfMpirun) {
+  for (const char* word : {"-N", "-N2", "-npernode", "--ppn=4", "-perhost"})
+    EXPECT_THAT(error_of({word, "2", "p"}),
+                AllOf(HasSubstr("unknown option " + std::string(word) + "; write -n"),
+                      HasSubstr("the number on each host")));
+  for (const char* word : {"-H", "-host", "-hosts"})
+    EXPECT_EQ(error_of({word, "a,b", "p"}),
+              "ddprun: unknown option " + std::string(word) + "; write --hosts a:8,b:8");
+  for (const char* word : {"-f", "-hostfile", "-machinefile", "--machinefile=hosts"})
+    EXPECT_THAT(error_of({word, "hosts", "p"}), HasSubstr("; write --hostfile FILE"));
+  EXPECT_THAT(error_of({"-genv", "A", "1", "p"}), HasSubstr("; write -x NAME=VALUE"));
+  EXPECT_EQ(job_of({"-n", "2", "p", "-N", "2"}).command, (Words{"p", "-N", "2"}));
 }
 
 TEST(Scanner, TakesSeveralLettersBehindOneDash) {
