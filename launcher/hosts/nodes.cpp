@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "launcher/process/exit_codes.h"
@@ -13,6 +14,21 @@ namespace {
 
 constexpr std::size_t kMostLines = 20;   // of hosts that are out
 constexpr std::size_t kMostReports = 3;  // of reports that differ
+constexpr std::string_view kOurs = "ddprun: ";
+
+bool is_of_a_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+bool has_the_name(std::string_view text, std::string_view name) {
+  for (auto at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if ((at == 0 || !is_of_a_name(text[at - 1])) &&
+        (end == text.size() || !is_of_a_name(text[end])))
+      return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -116,11 +132,29 @@ std::vector<std::string> Nodes::lines_of_hosts_out() const {
 // What several hosts say alike is said once.
 std::vector<std::string> Nodes::reports(bool first_hand) const {
   std::vector<std::string> texts;
-  for (const State& state : states_)
-    if (state.report && state.report->first_hand == first_hand &&
-        std::ranges::find(texts, state.report->text) == texts.end() && texts.size() < kMostReports)
-      texts.push_back(state.report->text);
+  for (const State& state : states_) {
+    if (!state.report || state.report->first_hand != first_hand) continue;
+    const std::string text = first_hand ? with_hosts(state.report->text) : state.report->text;
+    if (std::ranges::find(texts, text) == texts.end() && texts.size() < kMostReports)
+      texts.push_back(text);
+  }
   return texts;
+}
+
+// That a program is missing, for one, is said in the same words everywhere.
+std::string Nodes::with_hosts(const std::string& text) const {
+  std::vector<std::string> who;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (has_the_name(text, hosts_[i].name)) return text;
+    if (states_[i].report && states_[i].report->text == text) who.push_back(hosts_[i].name);
+  }
+  if (who.size() == states_.size() || !text.starts_with(kOurs)) return text;
+  const std::string more =
+      who.size() > kMostLines ? " and " + std::to_string(who.size() - kMostLines) + " more" : "";
+  std::string hosts = who.size() == 1 ? "host" : "hosts";
+  for (std::size_t i = 0; i < std::min(who.size(), kMostLines); ++i)
+    hosts += (i == 0 ? " " : ", ") + who[i];
+  return std::string(kOurs) + hosts + more + ": " + text.substr(kOurs.size());
 }
 
 // The one whose end is the job's: where it happened, or else the first that ended badly.

@@ -79,6 +79,7 @@ class Nodes {
   std::string names(bool (*wanted)(const State&), std::size_t most) const;
   std::vector<std::string> lines_of_hosts_out() const;
   std::vector<std::string> reports(bool first_hand) const;
+  std::string with_hosts(const std::string& text) const;
   const State* worst() const;
   Ending ending_by_user() const;
   std::vector<std::string> second_hand(const State* bad) const;

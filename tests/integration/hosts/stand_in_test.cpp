@@ -99,6 +99,15 @@ TEST_F(StandIn, SaysOnceThatAProgramIsMissing) {
   EXPECT_EQ(count_of("/no/such/program", end.err), 1) << end.err;
 }
 
+TEST_F(StandIn, NamesTheHostThatLacksTheProgram) {
+  std::filesystem::create_directory(folder_.path() + "/bin");
+  std::filesystem::create_symlink("/bin/true", folder_.path() + "/bin/only-there");
+  set("[ $host = 127.0.0.3 ] || export PATH=$PATH:'" + folder_.path() + "/bin'");
+  const Finished end = job("127.0.0.2:1,127.0.0.3:1", {"-q"}, {"only-there"});
+  EXPECT_EQ(end.code, 127) << end.err;
+  EXPECT_THAT(end.err, HasSubstr("ddprun: host 127.0.0.3: cannot start 'only-there'"));
+}
+
 TEST_F(StandIn, RefusesAHostThatHasNotTheFolder) {
   TemporaryFolder gone;
   std::filesystem::create_directory(gone.path() + "/here");

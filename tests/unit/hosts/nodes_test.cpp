@@ -106,13 +106,27 @@ TEST(Nodes, DoNotTellHowAHostEndedThatIsOut) {
 TEST(Nodes, EndLikeTheOneThatFailedAndSayItOnce) {
   Nodes nodes = running();
   nodes.on(Report{0, false, "ddprun: rank 1 failed, says a\n"});
-  nodes.on(Report{1, true, "ddprun: rank 1 failed first\n"});
+  nodes.on(Report{1, true, "ddprun: rank 1 failed first\n  host b\n"});
   nodes.on(Report{2, false, "ddprun: rank 1 failed, says c\n"});
   for (const int index : {0, 2}) nodes.on(Ended{index, 9, 0});
   EXPECT_FALSE(nodes.over());
   nodes.on(Ended{1, 7, 0});
   EXPECT_EQ(nodes.ending().code, 7);
-  EXPECT_THAT(nodes.ending().lines, ElementsAre("ddprun: rank 1 failed first\n"));
+  EXPECT_THAT(nodes.ending().lines, ElementsAre("ddprun: rank 1 failed first\n  host b\n"));
+}
+
+TEST(Nodes, SayWhereWhatIsNotTheSameEverywhere) {
+  const std::string missing = "ddprun: cannot start './train': no such file or directory\n";
+  const auto lines_where_missing = [&](const std::vector<int>& where) {
+    Nodes nodes = running();
+    for (const int index : where) nodes.on(Report{index, true, missing});
+    for (const int index : {0, 1, 2}) nodes.on(Ended{index, 127, 0});
+    return nodes.ending().lines;
+  };
+  EXPECT_THAT(lines_where_missing({1}),
+              ElementsAre("ddprun: host b: cannot start './train': no such file or directory\n"));
+  EXPECT_THAT(lines_where_missing({0, 2}), ElementsAre(HasSubstr("ddprun: hosts a, c: cannot")));
+  EXPECT_THAT(lines_where_missing({0, 1, 2}), ElementsAre(missing));
 }
 
 TEST(Nodes, LetWhoHasHeardOfItSpeakWhereTheOtherCannot) {
@@ -138,13 +152,13 @@ TEST(Nodes, NeverEndBadlyWithoutAWord) {
 // Hosts whose lines nobody reads do not end.
 TEST(Nodes, TellWhatFailedWhenAllHaveSaidTheirLastWords) {
   Nodes nodes = running();
-  nodes.on(Report{1, true, "ddprun: rank 1 failed first\n"});
+  nodes.on(Report{1, true, "ddprun: rank 1 failed first\n  host b\n"});
   nodes.on(Report{0, false, "ddprun: rank 1 failed, says a\n"});
   EXPECT_THAT(nodes.failure(), IsEmpty());
   nodes.on(Out{2, false, "the connection was lost"});
   EXPECT_FALSE(nodes.over());
   EXPECT_THAT(nodes.failure(), ElementsAre("ddprun: host c: the connection was lost\n",
-                                           "ddprun: rank 1 failed first\n"));
+                                           "ddprun: rank 1 failed first\n  host b\n"));
 }
 
 TEST(Nodes, HaveNoFailureWhereTheUserWantsAnEndOrAllIsWell) {
