@@ -22,12 +22,17 @@ struct Keys {
   std::shared_ptr<const guard::Tls> tls;
 };
 
-// The server's answer to an AskStatus, AskCancel or AskStacks. It is asked only when it has shown
-// that it is the right one. Of several `servers` the first that answers counts; one that stands by
-// leads to the head, and while there is none it is waited for. Error: nobody who speaks the
-// protocol is there, or it refused; says which server and why.
-Result<protocol::ServerMessage> ask(std::span<const Endpoint> servers, const Keys& keys,
-                                    const protocol::AgentMessage& question,
-                                    std::chrono::milliseconds limit);
+struct Answer {
+  Endpoint server;  // that has given it
+  protocol::ServerMessage message;
+};
+
+// The answer to an AskStatus, AskCancel or AskStacks. A server is asked only when it has shown that
+// it is the right one. Of several `servers` the first that answers counts, and none has more than
+// two seconds to say that it is there; one that stands by leads to the head, and while there is
+// none it is waited for. Error: nobody who speaks the protocol is there, or it refused; says which
+// server and why.
+Result<Answer> ask(std::span<const Endpoint> servers, const Keys& keys,
+                   const protocol::AgentMessage& question, std::chrono::milliseconds limit);
 
 }  // namespace ddprun::rdzvctl

@@ -18,8 +18,6 @@
 namespace ddprun::rdzvctl {
 namespace {
 
-using protocol::ServerMessage;
-
 constexpr std::chrono::seconds kLimit{10};
 constexpr std::chrono::seconds kStacksLimit{60};  // longer than the server waits for the nodes
 constexpr std::chrono::seconds kBetweenLooks{2};
@@ -62,16 +60,16 @@ std::string who_asks() {
          (user == nullptr ? "user " + std::to_string(::getuid()) : user->pw_name);
 }
 
-// An answer of type `Answer` from the server.
-template <class Answer>
-Result<Answer> ask_for(const Options& options, const Keys& keys,
+// An answer of this type from the server.
+template <class Wanted>
+Result<Wanted> ask_for(const Options& options, const Keys& keys,
                        const protocol::AgentMessage& question,
                        std::chrono::seconds limit = kLimit) {
-  auto message = ask(options.endpoints, keys, question, limit);
-  if (!message) return message.error();
-  if (auto* answer = std::get_if<Answer>(&*message)) return std::move(*answer);
-  return Error{to_text(options.endpoints.front()) + ": the answer is \"" +
-               std::string(type_name(*message)) + "\", which was not asked for"};
+  auto answer = ask(options.endpoints, keys, question, limit);
+  if (!answer) return answer.error();
+  if (auto* wanted = std::get_if<Wanted>(&answer->message)) return std::move(*wanted);
+  return Error{to_text(answer->server) + ": the answer is \"" +
+               std::string(type_name(answer->message)) + "\", which was not asked for"};
 }
 
 protocol::AskStatus status_question(const Options& options) {

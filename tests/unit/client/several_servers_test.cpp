@@ -2,62 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
 #include <memory>
 #include <optional>
 
 #include "rendezvous/client/roster_client.h"
-#include "rendezvous/protocol/roster_codec.h"
-#include "rendezvous/protocol/roster_frames.h"
+#include "tests/unit/client/answering.h"
 
 namespace ddprun::client {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::asio::ip::tcp;
 using testing::HasSubstr;
 using testing::Not;
-
-// Says the same to each that comes.
-class Answering {
- public:
-  explicit Answering(boost::asio::io_context& io)
-      : acceptor_(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)) {}
-
-  Endpoint endpoint() const { return {"127.0.0.1", acceptor_.local_endpoint().port()}; }
-  std::string text() const { return to_text(endpoint()); }
-  int visits() const { return visits_; }
-  void say(const protocol::ServerMessage& message) {
-    bytes_.clear();
-    protocol::encode_opening(bytes_, protocol::kRosterProtocol);
-    protocol::encode(bytes_, message);
-    accept();
-  }
-  void say_nonsense() {
-    bytes_ = "HTTP/1.1 400 Bad Request\r\n\r\n";
-    accept();
-  }
-  // Nobody listens there any more.
-  void end() { acceptor_.close(); }
-
- private:
-  void accept() {
-    acceptor_.async_accept([this](auto failed, tcp::socket peer) {
-      if (failed) return;
-      ++visits_;
-      peers_.push_back(std::move(peer));
-      boost::system::error_code ignored;
-      boost::asio::write(peers_.back(), boost::asio::buffer(bytes_), ignored);
-      accept();
-    });
-  }
-
-  tcp::acceptor acceptor_;
-  std::string bytes_;
-  std::vector<tcp::socket> peers_;
-  int visits_ = 0;
-};
 
 protocol::Elsewhere at(const Answering& head) {
   return {.endpoint = head.text(), .why = "the head is there"};
