@@ -70,9 +70,13 @@ Result<Options> set_command(Options options, Words words) {
 
 Result<std::vector<Endpoint>> read_endpoints(std::string_view text) {
   std::vector<Endpoint> all;
+  const std::string whole(text);
   while (true) {
     const std::size_t comma = text.find(',');
-    const auto endpoint = parse_endpoint(text.substr(0, comma));
+    const std::string_view each = text.substr(0, comma);
+    if (each.empty() && each.size() != whole.size())
+      return Error{"'" + whole + "' has nothing on one side of a comma; leave the comma out"};
+    const auto endpoint = parse_endpoint(each);
     if (!endpoint) return endpoint.error();
     all.push_back(*endpoint);
     if (all.back().host.empty()) all.back().host = "127.0.0.1";

@@ -165,7 +165,9 @@ TEST(RdzvctlMistakes, AreOneLineEach) {
       {{"cancel"}, "usage: rdzvctl cancel RUN"},
       {{"store", "set", "k"}, "usage: rdzvctl store set KEY VALUE"},
       {{"cancel", "r", "--json"}, "--json is for status only"},
-      {{"--endpoint", "a:b", "status"}, "the endpoint: 'a:b'"}};
+      {{"--endpoint", "a:b", "status"}, "the endpoint: 'a:b'"},
+      {{"--endpoint", "a:1,", "status"}, "the endpoint: 'a:1,' has nothing on one side of a comma"},
+      {{"--endpoint", "a:1,,b:1", "status"}, "'a:1,,b:1' has nothing on"}};
   for (const auto& [words, text] : mistakes) {
     std::vector<std::string> all{DDPRUN_RDZVCTL};
     all.insert(all.end(), words.begin(), words.end());
