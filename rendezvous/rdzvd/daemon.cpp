@@ -84,7 +84,7 @@ class Daemon {
  private:
   Result<void> listen();
   Result<void> make_head();
-  std::string advertised() const;
+  Endpoint advertised() const;
   void end_when_told();
   void hear_signals();
   void on_signal(int signal);
@@ -122,8 +122,10 @@ int Daemon::run() {
   tell_status();
   if (head_) {
     log_.info("the state is in " + etcd::to_text(*options_.state) +
-              "; agents reach this rdzvd at " + advertised());
-    head_->start(advertised());
+              "; agents reach this rdzvd at " + to_text(advertised()));
+    if (const std::string wrong = warning_of_advertised(advertised()); !wrong.empty())
+      log_.warning(wrong);
+    head_->start(to_text(advertised()));
   }
   io_.run();
   return 0;
@@ -182,7 +184,7 @@ Result<void> Daemon::make_head() {
   head_ = std::make_unique<Head>(
       io_,
       HeadOptions{.place = *options_.state,
-                  .lease = options_.lease,
+                  .lease = options_.lease.value_or(kDefaultLease),
                   .id = guard::random_number().substr(0, kIdLength)},
       HeadHooks{.take_office =
                     [this](const auto& records) {
@@ -199,10 +201,10 @@ Result<void> Daemon::make_head() {
   return {};
 }
 
-std::string Daemon::advertised() const {
+Endpoint Daemon::advertised() const {
   Endpoint where = options_.advertise.value_or(address_);
   if (where.port == 0) where.port = address_.port;
-  return to_text(where);
+  return where;
 }
 
 void Daemon::hear_signals() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/variables_map.hpp>
@@ -233,6 +234,9 @@ Result<Options> read_words(const std::vector<std::string>& words) {
 // What is right by itself and wrong together.
 std::optional<Error> find_misfit(const Options& options) {
   if (options.help || options.version) return {};
+  if (!options.state && options.lease)
+    return Error{
+        "--state-lease is for several rdzvd with one --state; leave it out, or give --state"};
   if (!options.state && options.advertise)
     return Error{
         "--advertise is for several rdzvd with one --state; leave it out, or give --state"};
@@ -256,6 +260,15 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
   // A word may hold anything, and the message goes to a terminal.
   if (!options) return Error{printable(options.error().text)};
   return options;
+}
+
+std::string warning_of_advertised(const Endpoint& advertised) {
+  boost::system::error_code none;
+  const auto address = boost::asio::ip::make_address(advertised.host, none);
+  if (advertised.host != "localhost" && (none || !address.is_loopback())) return "";
+  return "nodes on other hosts that are sent to " + to_text(advertised) +
+         " look for this rdzvd on themselves; give --advertise HOST with a name or an address at "
+         "which all nodes reach it, and --listen with one that they can reach";
 }
 
 std::string help_text() {

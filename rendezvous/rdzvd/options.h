@@ -17,13 +17,15 @@
 
 namespace ddprun::rdzvd {
 
+inline constexpr std::chrono::seconds kDefaultLease{5};
+
 struct Options {
   Endpoint listen;  // an empty host: all addresses
   bool http = true;
   std::optional<bool> store;  // none: unless there is a token, or a state
   std::optional<etcd::Place> state;
-  std::optional<Endpoint> advertise;  // port 0: the one that is listened on
-  std::chrono::seconds lease{5};
+  std::optional<Endpoint> advertise;          // port 0: the one that is listened on
+  std::optional<std::chrono::seconds> lease;  // none: kDefaultLease
   std::optional<std::string> token_file;
   guard::TlsFiles tls;
   std::optional<std::size_t> max_per_address;             // none: half of all; 0: no limit
@@ -49,6 +51,8 @@ std::span<const OptionText> option_texts();
 // `words` without the program's name. The Error is one line that names the option and what is
 // wrong.
 Result<Options> parse_options(const std::vector<std::string>& words);
+// A warning where agents on other hosts would be led to themselves; empty: they would not.
+std::string warning_of_advertised(const Endpoint& advertised);
 std::string help_text();
 
 }  // namespace ddprun::rdzvd

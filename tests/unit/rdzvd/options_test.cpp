@@ -49,6 +49,7 @@ TEST(Options, AStateThatCannotBeIsRefused) {
   EXPECT_THAT(why({"--state", "etcds://h"}),
               HasSubstr("--state: 'etcds://h': rdzvd does not speak"));
   EXPECT_THAT(why({"--advertise", "h"}), HasSubstr("give --state"));
+  EXPECT_THAT(why({"--state-lease=7"}), HasSubstr("--state-lease is for several rdzvd"));
   EXPECT_THAT(why({"--state=etcd://h", "--advertise=0.0.0.0:1"}),
               HasSubstr("no address of one host"));
   EXPECT_THAT(why({"--state=etcd://h", "--advertise=:1"}), HasSubstr("no address of one host"));
@@ -56,8 +57,16 @@ TEST(Options, AStateThatCannotBeIsRefused) {
   EXPECT_THAT(why({"--state-lease=1"}), HasSubstr("from 2 to 60"));
 }
 
+TEST(Options, AnAddressThatLeadsNodesToThemselvesIsWarnedOf) {
+  for (const char* host : {"127.0.0.1", "127.0.0.9", "::1", "localhost"})
+    EXPECT_THAT(warning_of_advertised({host, 5}), HasSubstr(":5 look for this rdzvd on themselves"))
+        << host;
+  for (const char* host : {"10.0.0.1", "fd00::1", "head1"})
+    EXPECT_EQ(warning_of_advertised({host, 5}), "");
+}
+
 TEST(Options, DefaultsAreWhatTheTextsSay) {
-  std::vector<std::string> words;
+  std::vector<std::string> words{"--state=etcd://h"};  // without which there is no lease
   for (const OptionText& option : option_texts()) {
     EXPECT_THAT(help_text(), HasSubstr("  --" + std::string(option.name)));
     if (option.metavar.empty() || option.fallback.empty()) continue;
@@ -74,6 +83,7 @@ TEST(Options, DefaultsAreWhatTheTextsSay) {
   EXPECT_EQ(said->max_memory_bytes, none->max_memory_bytes);
   EXPECT_EQ(said->handshake_timeout, none->handshake_timeout);
   EXPECT_EQ(said->log_level, none->log_level);
+  EXPECT_EQ(said->lease, kDefaultLease);
 }
 
 TEST(Options, AnotherNameOfAnOptionIsUnderstood) {
