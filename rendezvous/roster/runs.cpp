@@ -152,7 +152,7 @@ Decision Runs::join(Time now, const Peer& from, const Join& join) {
   if (entry != runs_.end() && !join.former && is_another(entry->second.run, join, now))
     forget(entry);
   auto why = refusal(now, from, join);
-  while (why && make_room(why->want, from, join)) why = refusal(now, from, join);
+  while (why && make_room(*why, join)) why = refusal(now, from, join);
   if (why) return answer(from.id, protocol::Refused{why->why}, why->why);
   entry = runs_.find(join.run);
   if (entry == runs_.end()) {

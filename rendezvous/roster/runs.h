@@ -95,11 +95,12 @@ class Runs {
   void set_wake(Decision& decision) const;
 
   // runs_admission.cpp: who may begin a run, or join one
-  // There might be room if another run were forgotten: any, or one that this address has begun.
-  enum class Want { nothing, room, room_of_its_own };
+  // There might be room if another run were forgotten: any, or one that `network` has begun.
+  enum class Want { nothing, room, room_of_network };
   struct Refusal {
     std::string why;
     Want want = Want::nothing;
+    std::string network = {};  // whose share is used up
   };
   std::optional<Refusal> refusal(Time now, const Peer& from, const Join& join) const;
   std::optional<Refusal> memory_refusal(const Join& join, std::size_t of_run) const;
@@ -107,7 +108,7 @@ class Runs {
   bool has_room_for(const std::string& network, std::size_t bytes) const;
   std::optional<std::string> stale(const Join& join) const;
   // False: there is nothing to forget.
-  bool make_room(Want want, const Peer& from, const Join& join);
+  bool make_room(const Refusal& refusal, const Join& join);
 
   // runs_questions.cpp: what rdzvctl asks
   Decision ask(Time now, const Peer& from, const protocol::AskStatus& question);

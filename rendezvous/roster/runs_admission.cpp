@@ -53,12 +53,12 @@ std::optional<Runs::Refusal> Runs::share_refusal(const std::string& network,
   if (begins && !network.empty() && share.runs >= std::max<std::size_t>(1, options_.max_runs / 2))
     return Refusal{"there are " + std::to_string(share.runs) + " " + all + ", and half of " +
                        std::to_string(options_.max_runs) + " is all that one address gets",
-                   Want::room_of_its_own};
+                   Want::room_of_network, network};
   if (has_room_for(network, footprint(join) + (begins ? kNewRun : 0))) return {};
   return Refusal{"the " + all + " take " + std::to_string(share.bytes) + " bytes; half of " +
                      std::to_string(options_.max_memory_bytes) +
                      " is all that one address gets (max_memory_bytes)",
-                 Want::room_of_its_own};
+                 Want::room_of_network, network};
 }
 
 // In the runs that this network has begun.
@@ -98,12 +98,13 @@ std::optional<std::string> Runs::stale(const Join& join) const {
 }
 
 // Whoever is there comes before those who may come back: of these, who has been away for longest.
-bool Runs::make_room(Want want, const Peer& from, const Join& join) {
-  if (want == Want::nothing) return false;
+bool Runs::make_room(const Refusal& refusal, const Join& join) {
+  if (refusal.want == Want::nothing) return false;
   auto first = runs_.end();
   for (auto entry = runs_.begin(); entry != runs_.end(); ++entry) {
     if (entry->first == join.run || !entry->second.run.deserted()) continue;
-    if (want == Want::room_of_its_own && entry->second.begun_by != from.network) continue;
+    if (refusal.want == Want::room_of_network && entry->second.begun_by != refusal.network)
+      continue;
     if (first == runs_.end() || entry->second.wake_at < first->second.wake_at) first = entry;
   }
   if (first == runs_.end()) return false;

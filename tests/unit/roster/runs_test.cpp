@@ -201,6 +201,18 @@ TEST(Runs, OneAddressCannotTakeAllMemory) {
   EXPECT_TRUE(server.got<Welcome>(server.connect(of_run("y"), true, "10.0.0.8")));
 }
 
+// Not among its own: it is the share of the address that has begun the run that is used up.
+TEST(Runs, WhoJoinsTheRunOfAnotherAddressGetsRoomFromTheRunsOfThatAddress) {
+  ServerOfRuns server({.max_memory_bytes = 100'000});
+  server.reset(server.connect(of_run("own"), true, "10.0.0.8"));
+  server.reset(server.connect(of_run("away", "a", 1000), true, "10.0.0.7"));
+  MemberId last = server.connect(of_run("theirs", "n", 1000), true, "10.0.0.7");
+  for (int i = 0; i < 1000 && !server.got<Refused>(last); ++i)
+    last = server.connect(of_run("theirs", "n" + std::to_string(i), 1000), true, "10.0.0.8");
+  EXPECT_TRUE(server.runs->snapshot(server.now, "own"));
+  EXPECT_FALSE(server.runs->snapshot(server.now, "away"));
+}
+
 TEST(Runs, OneRunCannotTakeAllMemory) {
   ServerOfRuns server({.max_memory_bytes = 100'000});
   MemberId last = server.connect(of_run("x", "n0", 1000));
