@@ -340,6 +340,7 @@ void fields(V& v, Visited<V, RunRecord>& m) {
   v.number("restarts", m.restarts, 0, kMaxCount);
   v.object("last_failure", m.last_failure);
   v.object("round", m.round);
+  v.name("begun_by", m.begun_by, kMaxName);
 }
 
 template <class V>

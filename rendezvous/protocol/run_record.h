@@ -51,6 +51,8 @@ struct RunRecord {
   int restarts = 0;  // spent
   std::optional<Cause> last_failure;
   std::optional<RecordedRound> round;  // the last one; none yet
+  // The address, or network, that has begun it, for its share of the runs; none: it is not known.
+  std::optional<std::string> begun_by = {};
 };
 
 // A run that is over: what its nodes were told, or are to be told when they come back.

@@ -25,10 +25,12 @@ protocol::EndRecord end_of(const Run& run) {
 
 }  // namespace
 
-void Changes::note(const Run& run, std::optional<Run::Mark>& written) {
+void Changes::note(const Run& run, const std::string& begun_by, std::optional<Run::Mark>& written) {
   if (!durable_ || written == run.mark()) return;
   written = run.mark();
-  changes_[run_key(run.terms().run)] = protocol::encode(protocol::Record(run.record()));
+  protocol::RunRecord record = run.record();
+  if (!begun_by.empty()) record.begun_by = begun_by;
+  changes_[run_key(run.terms().run)] = protocol::encode(protocol::Record(std::move(record)));
 }
 
 void Changes::note_end(const Run& run) {

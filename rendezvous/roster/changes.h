@@ -16,9 +16,9 @@ class Changes {
  public:
   explicit Changes(bool durable) : durable_(durable) {}
 
-  // A run that goes on, unless `written`, its mark when it was noted last, says that nothing counts
-  // of what has changed since.
-  void note(const Run& run, std::optional<Run::Mark>& written);
+  // A run that goes on, begun by that network (see Peer), unless `written`, its mark when it was
+  // noted last, says that nothing counts of what has changed since.
+  void note(const Run& run, const std::string& begun_by, std::optional<Run::Mark>& written);
   // How a run has ended, if its nodes were told something. The run itself is to be forgotten.
   void note_end(const Run& run);
   void forget(const std::string& run);

@@ -98,7 +98,7 @@ class Run {
 
   struct Member {
     Join join;
-    std::string address;
+    Peer from;
     Time heard{};
     int unanswered = 0;                // pings in a row
     std::optional<std::uint64_t> ask;  // a Ping it has to answer until answer_by

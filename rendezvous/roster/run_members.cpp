@@ -52,8 +52,7 @@ Run::Member& Run::admit(Time now, const Peer& from, const Join& join) {
   Member& member =
       members_
           .insert_or_assign(
-              from.id,
-              Member{.join = join, .address = from.address, .heard = now, .newcomer = !join.former})
+              from.id, Member{.join = join, .from = from, .heard = now, .newcomer = !join.former})
           .first->second;
   member.join.held.reset();
   count(member);
@@ -127,7 +126,7 @@ void Run::answered(MemberId id) {
     const std::string rank = std::to_string(*member.join.node_rank);
     send({each.from.id},
          protocol::Refused{"node rank " + rank + " of run " + terms_.run +
-                           " is taken: " + who(member.join, member.address) + " has it, " +
+                           " is taken: " + who(member.join, member.from.address) + " has it, " +
                            who(each.join, each.from.address) +
                            " wants it too: give each node its own --node-rank, and each job "
                            "its own port"},

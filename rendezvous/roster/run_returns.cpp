@@ -238,7 +238,7 @@ void Run::release_strangers() {
   for (auto member = members_.begin(); member != members_.end();) {
     const auto each = member++;
     if (!is_stranger(each->second)) continue;
-    strangers_.push_back({{.id = each->first, .address = each->second.address}, each->second.join});
+    strangers_.push_back({each->second.from, each->second.join});
     erase(each);
   }
   for (const Challenger& each : challengers_)

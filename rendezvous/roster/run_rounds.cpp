@@ -148,7 +148,7 @@ void Run::tell_store_clients(MemberId host) {
     const Member& member = members_.at(*node.member);
     const std::vector<std::string>& own = member.join.addresses;
     const std::size_t most = node.member == host ? own.size() : kAddressesOfNode;
-    addresses.insert(host_of(member.address));
+    addresses.insert(host_of(member.from.address));
     addresses.insert(own.begin(),
                      own.begin() + static_cast<std::ptrdiff_t>(std::min(most, own.size())));
   }

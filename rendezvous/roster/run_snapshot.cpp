@@ -27,7 +27,7 @@ Snapshot Run::snapshot(Time now, bool with_workers) const {
   }
   const auto describe = [&](const Member& member, NodeSnapshot& node) {
     node.node = member.join.node;
-    node.address = member.address;
+    node.address = member.from.address;
     node.pid = member.join.pid;
     node.nproc = member.join.nproc;
     if (with_workers) node.workers = member.workers;

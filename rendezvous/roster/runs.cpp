@@ -196,7 +196,7 @@ Decision Runs::after(Time now, Entries::iterator entry, Decision decision) {
   }
   const std::size_t bytes = entry->second.run.memory_bytes();
   shares_.change(entry->second.begun_by, std::exchange(entry->second.bytes, bytes), bytes);
-  changes_.note(entry->second.run, entry->second.written);
+  changes_.note(entry->second.run, entry->second.begun_by, entry->second.written);
   return decision;
 }
 
@@ -227,7 +227,7 @@ Decision Runs::restore(Time now, const std::vector<protocol::Record>& records) {
     }
     const auto& run = std::get<protocol::RunRecord>(record);
     if (runs_.contains(run.terms.run)) continue;
-    const auto entry = begin(run.terms.run, Run(server_, run, now), "");
+    const auto entry = begin(run.terms.run, Run(server_, run, now), run.begun_by.value_or(""));
     entry->second.written = entry->second.run.mark();
     append(decision, after(now, entry, entry->second.run.on_time(now)));
   }

@@ -77,7 +77,7 @@ class Runs {
     Run run;
     std::optional<Time> wake_at;
     std::size_t bytes = 0;                  // of it in shares_
-    std::string begun_by = {};              // Peer::network; empty: on the server before this one
+    std::string begun_by = {};              // Peer::network; empty: not known
     std::optional<Run::Mark> written = {};  // of the record that was written last
   };
   using Entries = std::map<std::string, Entry>;

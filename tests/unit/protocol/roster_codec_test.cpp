@@ -170,6 +170,7 @@ std::vector<Record> records() {
                 .restarts = 1,
                 .last_failure = worker_failed()};
   run.round = {.server = "s1", .assignment = two_nodes(), .nodes = {{7, false}, {8, true}}};
+  run.begun_by = "10.0.0.7";
   run.round->ended_by =
       Restart{.round = 3, .cause = worker_failed(), .restarts = 1, .max_restarts = 2, .why = "w"};
   const EndRecord end{.run = "r",
@@ -200,9 +201,12 @@ TEST(RosterCodec, TheTextOfARecordStaysAsItIs) {
       R"("max_restarts":3,"static":true,"grow":false,"join_timeout_ns":600000000000,)"
       R"("last_call_timeout_ns":30000000000,"reconnect_timeout_ns":5000000000,)"
       R"("ping_interval_ns":6000000000,"ping_attempts":4,"run_directory":"x1","next_round":4,)"
-      R"("restarts":1})";
+      R"("restarts":1,"begun_by":"10.0.0.7"})";
   EXPECT_EQ(encode(Record(run)), text);
   EXPECT_TRUE(decode_record(text));
+  const auto older = decode_record(text.substr(0, text.find(",\"begun_by")) + "}");
+  ASSERT_TRUE(older) << older.error().text;
+  EXPECT_EQ(std::get<RunRecord>(*older).begun_by, std::nullopt);
 }
 
 TEST(RosterCodec, ARecordThatDoesNotFitTogetherIsRefused) {

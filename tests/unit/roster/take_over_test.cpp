@@ -57,6 +57,47 @@ TEST_F(TakeOver, WhoeverWaitsGoesOnWaitingAndTheRunIsTheSame) {
   EXPECT_EQ(server_.former(b).run_directory, server_.former(a_).run_directory);
 }
 
+constexpr const char* kNetwork = "10.0.0.7";
+
+// Each address may have begun two runs of four.
+class TakeOverOfAFullServer : public TakeOver {
+ protected:
+  TakeOverOfAFullServer() { server_ = ServerOfRuns({.max_runs = 4}, false, true); }
+
+  MemberId begin(const std::string& run) {
+    Join join = joining("n");
+    join.run = run;
+    return server_.connect(join, true, kNetwork);
+  }
+  MemberId come_back(const std::string& run, MemberId was) {
+    Join join = waiting("n", was);
+    join.run = run;
+    return server_.connect(join, true, kNetwork);
+  }
+};
+
+TEST_F(TakeOverOfAFullServer, ARunStaysOneOfTheAddressThatHasBegunIt) {
+  const MemberId x = begin("x");
+  const MemberId y = begin("y");
+  server_.fail_over();
+  EXPECT_TRUE(server_.got<Welcome>(come_back("x", x)));
+  EXPECT_TRUE(server_.got<Welcome>(come_back("y", y)));
+  EXPECT_TRUE(server_.got<Refused>(begin("z")));
+}
+
+// Whoever waited for the end of the last run under that id.
+TEST_F(TakeOverOfAFullServer, WhoBeginsTheNextRunDoesSoForItsOwnAddress) {
+  begin("x");
+  run();
+  server_.fail_over();
+  const MemberId x = begin("x");
+  const MemberId next = server_.connect(joining("c"), true, kNetwork);
+  server_.pass_alive(60s);
+  ASSERT_EQ(server_.all<Welcome>(next).size(), 2u) << "to the old run, and to its own";
+  EXPECT_FALSE(server_.closed.contains(x));
+  EXPECT_TRUE(server_.got<Refused>(begin("z")));
+}
+
 // Each learned of the run from another head, and neither may be taken for one of another run.
 TEST_F(TakeOver, NodesThatWaitedAtDifferentHeadsAreOfOneRun) {
   a_ = server_.connect(joining("a"));
