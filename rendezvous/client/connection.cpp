@@ -32,10 +32,6 @@ bool poll_until(int fd, short events, Clock::time_point deadline) {
   }
 }
 
-Error lost(const std::string& what) {
-  return Error{"the connection to the store is lost: " + what};
-}
-
 // The connected socket, or an empty one with errno set.
 UniqueFd connect_to(const addrinfo& address, Clock::time_point deadline) {
   UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -56,7 +52,7 @@ UniqueFd connect_to(const addrinfo& address, Clock::time_point deadline) {
 }  // namespace
 
 Result<Connection> Connection::open(const std::string& host, std::uint16_t port,
-                                    Clock::time_point deadline) {
+                                    Clock::time_point deadline, std::string peer) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
@@ -70,17 +66,22 @@ Result<Connection> Connection::open(const std::string& host, std::uint16_t port,
     if (fd) {
       const int on = 1;
       setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      return Connection(std::move(fd));
+      return Connection(std::move(fd), std::move(peer));
     }
     error = errno;
   }
   return Error{std::strerror(error)};
 }
 
-Connection::Connection(UniqueFd socket) : socket_(std::move(socket)) {}
+Connection::Connection(UniqueFd socket, std::string peer)
+    : socket_(std::move(socket)), peer_(std::move(peer)) {}
 Connection::Connection(Connection&& other) noexcept = default;
 Connection& Connection::operator=(Connection&& other) noexcept = default;
 Connection::~Connection() = default;
+
+Error Connection::lost(const std::string& what) const {
+  return Error{"the connection to " + peer_ + " is lost: " + what};
+}
 
 Result<void> Connection::secure(std::shared_ptr<const guard::Tls> tls, Clock::time_point deadline) {
   tls_ = std::make_unique<guard::TlsStream>(std::move(tls));

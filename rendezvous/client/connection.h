@@ -27,8 +27,9 @@ class Connection {
 
   // One attempt: looks `host` up (a name or an address) and tries its addresses in turn until one
   // accepts. The look-up itself cannot be interrupted and may take longer than the deadline.
+  // `peer` is what messages call the other side: "the store".
   static Result<Connection> open(const std::string& host, std::uint16_t port,
-                                 Clock::time_point deadline);
+                                 Clock::time_point deadline, std::string peer);
 
   // Goes on by TLS. Error: the server is not the one that `tls` wants, or speaks none.
   Result<void> secure(std::shared_ptr<const guard::Tls> tls, Clock::time_point deadline);
@@ -46,11 +47,13 @@ class Connection {
   bool readable(Clock::time_point deadline) const;
 
  private:
-  explicit Connection(UniqueFd socket);
+  Connection(UniqueFd socket, std::string peer);
+  Error lost(const std::string& what) const;
   Result<void> send_raw(std::string_view bytes, Clock::time_point deadline);
   Result<std::string_view> receive_raw(Clock::time_point deadline);
 
   UniqueFd socket_;
+  std::string peer_;
   std::string buffer_;
   std::unique_ptr<guard::TlsStream> tls_;
   std::string plain_;  // the last that was received by TLS

@@ -33,7 +33,8 @@ Result<StoreClient> StoreClient::connect(ClientOptions options) {
 }
 
 Result<StoreClient> StoreClient::attempt(const ClientOptions& options, Clock::time_point deadline) {
-  Result<Connection> connection = Connection::open(options.host, options.port, deadline);
+  Result<Connection> connection =
+      Connection::open(options.host, options.port, deadline, "the store");
   if (!connection) return connection.error();
   StoreClient client(options, std::move(*connection));
   // A program that accepts and never answers must not use up more than the time for connecting.

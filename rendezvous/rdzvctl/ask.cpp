@@ -93,7 +93,8 @@ std::string where_else(const Endpoint& server) {
 
 Result<ServerMessage> ask_one(const Endpoint& server, const Keys& keys,
                               const protocol::AgentMessage& question, Patience patience) {
-  auto connection = client::Connection::open(server.host, server.port, patience.turn);
+  auto connection =
+      client::Connection::open(server.host, server.port, patience.turn, "the rendezvous server");
   if (!connection) return Error{connection.error().text + where_else(server)};
   if (keys.tls) {
     const auto secured = connection->secure(keys.tls->for_peer(server.host), patience.turn);

@@ -54,7 +54,7 @@ class Crowd : public testing::TestWithParam<bool> {
   // Knows the token, and does not read the page that it asks for.
   void read_slowly() {
     const auto soon = client::Clock::now() + std::chrono::seconds(20);
-    auto reader = client::Connection::open("127.0.0.1", server_->port(), soon);
+    auto reader = client::Connection::open("127.0.0.1", server_->port(), soon, "it");
     ASSERT_TRUE(reader);
     ASSERT_TRUE(!tls_ || reader->secure(tls_, soon));
     ASSERT_TRUE(reader->send(

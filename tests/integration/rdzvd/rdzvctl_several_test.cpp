@@ -66,6 +66,14 @@ TEST_F(RdzvctlOfSeveral, WhoIsThereMayTakeItsTime) {
   EXPECT_EQ(end.code, 0) << end.err;
 }
 
+TEST_F(RdzvctlOfSeveral, OneThatHasGoneIsCalledWhatItIs) {
+  LoopbackPort stopped;
+  stopped.listen();
+  const std::string where = "127.0.0.1:" + std::to_string(stopped.number());
+  EXPECT_THAT(status_at(where + "," + where).err,
+              HasSubstr("the connection to the rendezvous server is lost: no answer in time"));
+}
+
 TEST_F(RdzvctlOfSeveral, WhoHasRefusedIsNamed) {
   standing_by_.say(at(head_.text()));
   head_.say(protocol::Refused{"there is no such run"});

@@ -29,7 +29,8 @@ T value_of(Result<T> result) {
 }  // namespace
 
 Recorder::Recorder(std::size_t client, std::uint16_t port)
-    : client_(client), connection_(value_of(client::Connection::open("127.0.0.1", port, until()))) {
+    : client_(client),
+      connection_(value_of(client::Connection::open("127.0.0.1", port, until(), "the store"))) {
   std::string hello;
   protocol::encode_validate(hello);
   send(hello);
