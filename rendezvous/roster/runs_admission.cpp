@@ -10,6 +10,8 @@ namespace {
 
 // About, of what a new run takes beside its first Join when its first round begins at once.
 constexpr std::size_t kNewRun = sizeof(Run) + 1024;
+// About, of what a member takes beside its Join.
+constexpr std::size_t kNewMember = 256;
 
 }  // namespace
 
@@ -54,7 +56,7 @@ std::optional<Runs::Refusal> Runs::share_refusal(const std::string& network,
     return Refusal{"there are " + std::to_string(share.runs) + " " + all + ", and half of " +
                        std::to_string(options_.max_runs) + " is all that one address gets",
                    Want::room_of_network, network};
-  if (has_room_for(network, footprint(join) + (begins ? kNewRun : 0))) return {};
+  if (has_room_for(network, footprint(join) + (begins ? kNewRun : kNewMember))) return {};
   return Refusal{"the " + all + " take " + std::to_string(share.bytes) + " bytes; half of " +
                      std::to_string(options_.max_memory_bytes) +
                      " is all that one address gets (max_memory_bytes)",
