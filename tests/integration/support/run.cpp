@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -201,12 +202,29 @@ bool nobody_has(const std::string& marker, std::chrono::milliseconds limit) {
   return true;
 }
 
+namespace {
+
+bool is_in_state(pid_t pid, char state) {
+  const auto status = read_file("/proc/" + std::to_string(pid) + "/status");
+  return status && status->find(std::string("\nState:\t") + state) != std::string::npos;
+}
+
+// A shell that starts a command by vfork waits, in state D, until that one has called exec; where
+// both were stopped in between, only that one is shown as stopped.
+bool waits_for_a_stopped_child(pid_t pid) {
+  const std::string id = std::to_string(pid);
+  std::istringstream children(read_file("/proc/" + id + "/task/" + id + "/children").value_or(""));
+  if (!is_in_state(pid, 'D')) return false;
+  return std::any_of(std::istream_iterator<pid_t>(children), {},
+                     [](pid_t child) { return is_in_state(child, 'T'); });
+}
+
+}  // namespace
+
 bool comes_to_state(pid_t pid, char state, std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;
-  const std::string line = std::string("\nState:\t") + state;
   for (;;) {
-    const auto status = read_file("/proc/" + std::to_string(pid) + "/status");
-    if (status && status->find(line) != std::string::npos) return true;
+    if (is_in_state(pid, state) || (state == 'T' && waits_for_a_stopped_child(pid))) return true;
     if (Clock::now() > deadline) return false;
     ::poll(nullptr, 0, 2);  // there is no event for it unless one is the parent
   }
