@@ -73,7 +73,6 @@ TEST_F(TroubleWithState, ManyLargeRecordsAreTakenOver) {
   ASSERT_TRUE(agent.await<protocol::Assignment>());
   std::string record = etcd_->read(prefix_ + "runs/large");
   record.pop_back();  // etcdctl ends it with a newline
-  const std::string old = R"("lines":[)";
   end(0);
   auto decoded = protocol::decode_record(record);
   ASSERT_TRUE(decoded) << decoded.error().text;
@@ -82,8 +81,8 @@ TEST_F(TroubleWithState, ManyLargeRecordsAreTakenOver) {
   run.last_failure->lines = std::vector<std::string>(64, std::string(2'000, 'x'));
   run.round->ended_by = protocol::Restart{.cause = *run.last_failure};
   for (int i = 0; i < 96; ++i) {
-    run.run = "run" + std::to_string(i);
-    put("runs/" + run.run, protocol::encode(protocol::Record(run)));
+    run.terms.run = "run" + std::to_string(i);
+    put("runs/" + run.terms.run, protocol::encode(protocol::Record(run)));
   }
   start_again(0);
   EXPECT_TRUE(rdzvd(0).wait_for_error("it goes on with 97 records of runs"));

@@ -87,7 +87,7 @@ class Asker {
   }
   bool ask() const {
     const auto soon = Clock::now() + std::chrono::seconds(10);
-    auto connection = client::Connection::open("127.0.0.1", port_, soon);
+    auto connection = client::Connection::open("127.0.0.1", port_, soon, "the page");
     if (!connection || (tls_ && !connection->secure(tls_, soon))) return false;
     if (!connection->send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", soon)) return false;
     const auto answer = connection->receive(soon);
