@@ -2,15 +2,9 @@
 
 #include <utility>
 
+#include "worker_sdk/src/pass_on.h"
+
 namespace ddp::detail {
-namespace {
-
-void pass_on(c10::ivalue::Future& from, c10::ivalue::Future& to) {
-  if (from.hasError()) return to.setError(from.exception_ptr());
-  to.markCompleted(from.value());
-}
-
-}  // namespace
 
 FutureLimits::FutureLimits(std::chrono::milliseconds limit) : limit_(limit) {}
 
